@@ -1,0 +1,209 @@
+"""Named rule sets as data: each a `Rules` with its source and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from keizerframe.errors import RulesError, UnknownNameError
+from keizerframe.rules import Rules
+
+Kind = Literal["variant", "program", "club"]
+RulesLike = str | Path | Rules
+#: What every door takes for `rules`: one rule set, several, or several under labels of your own.
+RulesArgument = RulesLike | Iterable[RulesLike] | Mapping[str, RulesLike]
+
+VARIANT_NOTE = (
+    "a variant of the documented scorer (fixed point); the program of that name recalculates otherwise "
+    "and often has another final order"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Preset:
+    """A named rule set.
+
+    Parameters
+    ----------
+    rules
+        The rules; ``rules.label`` is the preset's name, ``rules.source`` where they come from.
+    kind
+        ``variant`` of the documented scorer, a ``program`` itself, or a ``club``.
+    title
+        One line for people.
+    proof
+        What its numbers were checked against.
+    assumptions
+        What the source leaves open and how it is read here.
+    """
+
+    rules: Rules
+    kind: Kind
+    title: str
+    proof: str
+    assumptions: str = ""
+
+
+_CHESSPAIRING = "documentation of chesspairing's Keizer scorer, section Variant presets"
+_PROOF = "chesspairing a413c36: 6,780 golden option sets and seven real seasons (python -m tests.proof scoring)"
+
+
+def _variant(name: str, title: str, **fields: object) -> Preset:
+    return Preset(
+        rules=Rules.parse({"label": name, "source": _CHESSPAIRING} | fields),
+        kind="variant",
+        title=title,
+        proof=_PROOF,
+        assumptions=VARIANT_NOTE,
+    )
+
+
+_SIXTHS: dict[str, object] = {"bye_value_fraction": "4/6", "absent_penalty_fraction": "2/6", "absence_limit": 5}
+
+PRESETS: dict[str, Preset] = {
+    preset.rules.label: preset
+    for preset in (
+        _variant("keizerforclubs", "the documented scorer's defaults"),
+        _variant(
+            "knsb",
+            "classic KNSB sixths",
+            **_SIXTHS,
+            excused_absent_fraction="2/6",
+            club_commitment_fraction="2/3",
+        ),
+        _variant("freekeizer", "sixths, and a sixth of the opponent's value for a loss", **_SIXTHS, loss_fraction="1/6"),
+        _variant("no-self-victory", "defaults without the own value", own_value="none"),
+        _variant(
+            "fixed-absences",
+            "defaults with fixed points for absences and club duty",
+            absent_fixed_value=15,
+            excused_absent_fixed_value=15,
+            club_commitment_fixed_value=25,
+        ),
+        _variant("decaying-absences", "each further absence pays half", absence_decay=True, absence_limit=0),
+    )
+}
+
+
+def presets(*, kind: Kind | None = None) -> pd.DataFrame:
+    """Return the named rule sets, one row each.
+
+    Parameters
+    ----------
+    kind
+        Only ``variant``, ``program`` or ``club`` presets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns name, kind, title, settings (what differs from the defaults), source, proof, assumptions.
+
+    Examples
+    --------
+    >>> presets()["name"].tolist()[:3]
+    ['keizerforclubs', 'knsb', 'freekeizer']
+    """
+    rows = [
+        {
+            "name": name,
+            "kind": preset.kind,
+            "title": preset.title,
+            "settings": settings_text(preset.rules),
+            "source": preset.rules.source,
+            "proof": preset.proof,
+            "assumptions": preset.assumptions,
+        }
+        for name, preset in PRESETS.items()
+        if kind is None or preset.kind == kind
+    ]
+    columns = ["name", "kind", "title", "settings", "source", "proof", "assumptions"]
+    return pd.DataFrame(rows, columns=columns, dtype="str")
+
+
+def settings_text(rules: Rules) -> str:
+    """Return the fields of `rules` that differ from the defaults, as the command line takes them."""
+    settings = rules.settings()
+    return ",".join(f"{name}={value}" for name, value in settings.items() if name not in ("label", "source"))
+
+
+def get_rules(name: RulesLike) -> Rules:
+    """Return the rule set called `name`.
+
+    Parameters
+    ----------
+    name
+        A preset's name, a ``.toml`` or ``.json`` file, either followed by changes
+        (``"knsb,loss_fraction=1/6"``), or Rules, which come back as they are.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such preset; the message has the nearest names.
+    RulesError
+        If a change names no field or holds a bad value.
+
+    Examples
+    --------
+    >>> get_rules("knsb,loss_fraction=1/6").loss_fraction
+    Fraction(1, 6)
+    """
+    if isinstance(name, Rules):
+        return name
+    base, *changes = str(name).split(",")
+    if base.lower().endswith((".toml", ".json")):
+        try:
+            rules = Rules.load(base)
+        except FileNotFoundError:
+            raise RulesError([f"{base}: no such rules file"]) from None
+    elif base in PRESETS:
+        rules = PRESETS[base].rules
+    else:
+        raise UnknownNameError("rule set", base, PRESETS)
+    if not changes:
+        return rules
+    return rules.replace(**_changes(changes), label=str(name))
+
+
+def _changes(parts: Iterable[str]) -> dict[str, object]:
+    """Return ``field=value`` texts as JSON values."""
+    words = {"true": True, "false": False, "none": None}
+    values: dict[str, object] = {}
+    for part in parts:
+        field, equals, value = part.partition("=")
+        if not equals:
+            raise RulesError([f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"])
+        value = value.strip()
+        number = int(value) if value.lstrip("+-").isdigit() else value
+        # "none" is also a value of own_value, which is text.
+        keep_text = field.strip() in ("own_value", "ownValue")
+        values[field.strip()] = number if keep_text else words.get(value.lower(), number)
+    return values
+
+
+def resolve_rules(rules: RulesArgument) -> dict[str, Rules]:
+    """Return the rule sets a door was given, by label, in the order given.
+
+    Raises
+    ------
+    RulesError
+        If two different rule sets share a label, or there are none.
+    """
+    if isinstance(rules, str | Path | Rules):
+        named: list[tuple[str, Rules]] = [("", get_rules(rules))]
+    elif isinstance(rules, Mapping):
+        named = [(label, get_rules(one)) for label, one in rules.items()]
+    else:
+        named = [("", get_rules(one)) for one in rules]
+    if not named:
+        raise RulesError(["no rule set given: name at least one, such as knsb"])
+    found: dict[str, Rules] = {}
+    for position, (label, one) in enumerate(named, start=1):
+        key = label or one.label or settings_text(one) or f"rules-{position}"
+        if key in found and found[key] != one:
+            raise RulesError([f"two different rule sets are labelled {key!r}: give a dict of labels to rules"])
+        found[key] = one
+    return found

@@ -1,0 +1,184 @@
+"""Reading columns: ids, whole numbers and results of any spelling, and the list of what is wrong with them.
+
+Every column is factorised first, so that each distinct value is read once however long the frame is.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+IntArray = npt.NDArray[np.integer]
+
+PROBLEM_COLUMNS = ("season", "round", "file", "row", "column", "value", "what", "hint")
+
+
+@dataclass
+class Origin:
+    """Where the rows of a frame stand in a file.
+
+    Parameters
+    ----------
+    file
+        The file's name.
+    lines
+        The line of each row; None = the row's position counts.
+    """
+
+    file: str = ""
+    lines: IntArray | None = None
+
+    def row(self, position: int) -> int:
+        """Return the line (or the position) of a row."""
+        return int(position if self.lines is None else self.lines[position])
+
+
+@dataclass
+class Problems:
+    """All that is wrong with a season, gathered."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(
+        self,
+        what: str,
+        *,
+        hint: str = "",
+        origin: Origin | None = None,
+        position: int | None = None,
+        **where: Any,
+    ) -> None:
+        """Note one problem; `where` may hold season, round, column and value."""
+        self.rows.append(
+            {
+                "season": where.get("season", ""),
+                "round": where.get("round"),
+                "file": origin.file if origin else "",
+                "row": origin.row(position) if origin and position is not None else position,
+                "column": where.get("column", ""),
+                "value": "" if where.get("value") is None else str(where["value"]),
+                "what": what,
+                "hint": hint,
+            }
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the problems, one row each, in the order of the file."""
+        frame = pd.DataFrame(self.rows, columns=list(PROBLEM_COLUMNS)).astype({"row": object, "round": object})
+        order = sorted(range(len(frame)), key=lambda i: (self.rows[i]["file"], self.rows[i]["row"] or 0, i))
+        return frame.iloc[order].reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as codes into its distinct values; -1 = missing."""
+
+    codes: IntArray
+    values: list[Any]
+
+    def at(self, position: int) -> Any:
+        """Return the value of a row, None if missing."""
+        code = self.codes[position]
+        return None if code < 0 else self.values[code]
+
+    def filled(self, missing: int) -> IntArray:
+        """Return whole numbers, `missing` where there is none."""
+        return np.asarray([*self.values, missing], dtype=np.int64)[self.codes]
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, NA, or blank text."""
+    return value is None or value is pd.NA or value != value or (isinstance(value, str) and not value.strip())
+
+
+def read_column(
+    column: pd.Series[Any] | None,
+    length: int,
+    read: Callable[[Any], Any],
+    note: Callable[[int, Any, str], None],
+) -> Coded:
+    """Return a column with every distinct value read; what cannot be read is noted and missing.
+
+    Parameters
+    ----------
+    column
+        The column, or None for a column that is not there.
+    length
+        Rows of the frame.
+    read
+        Returns the meaning of a value, or raises ValueError saying what is wrong and how to mend it
+        (two arguments: what, hint).
+    note
+        Called with position, value and the ValueError's arguments for each bad row.
+    """
+    if column is None:
+        return Coded(np.full(length, -1), [])
+    codes, uniques = pd.factorize(column, use_na_sentinel=True)
+    values: dict[Any, int] = {}
+    renumber = np.full(len(uniques) + 1, -1)
+    for number, value in enumerate(uniques):
+        if is_missing(value):
+            continue
+        try:
+            renumber[number] = values.setdefault(read(value), len(values))
+        except ValueError as fault:
+            for position in np.flatnonzero(codes == number):
+                note(int(position), value, *fault.args)
+    return Coded(renumber[codes], list(values))
+
+
+def read_id(value: Any) -> str:
+    """Return an id as text: text stays, whole numbers become decimal text (Excel's 7.0 is 7)."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and value == value // 1:
+        return str(int(value))
+    raise ValueError("not an id", "use text or whole numbers")
+
+
+def whole_number(least: int, most: int, what: str) -> Callable[[Any], int]:
+    """Return a reader of whole numbers between two bounds."""
+
+    def read(value: Any) -> int:
+        try:
+            number = float(value) if isinstance(value, str) else value
+            if isinstance(number, bool | np.bool_) or number != number // 1:
+                raise ValueError
+            number = int(number)
+        except (ValueError, TypeError, OverflowError):
+            raise ValueError(f"{what} is no whole number", "write digits only, or leave it empty") from None
+        if number < least:
+            raise ValueError(f"{what} below {least}", f"the least is {least}")
+        if number > most:
+            raise ValueError(f"{what} above {most}", f"the largest is {most}")
+        return number
+
+    return read
+
+
+def text_array(values: Sequence[Any], codes: IntArray) -> pd.Series[Any]:
+    """Return a text column from codes; -1 = missing."""
+    categories = pd.Categorical.from_codes(np.asarray(codes), categories=pd.Index(values, dtype="str"))
+    return pd.Series(categories).astype("str")
+
+
+def nullable(coded: Coded, dtype: str) -> pd.Series[Any]:
+    """Return whole numbers as a nullable column."""
+    missing = coded.codes < 0
+    return pd.Series(pd.arrays.IntegerArray(coded.filled(0).astype(dtype.lower()), missing))
+
+
+def join_ids(columns: Iterable[Coded]) -> tuple[list[str], list[IntArray]]:
+    """Return one list of ids for several columns, and each column's codes into it."""
+    number: dict[str, int] = {}
+    joined = []
+    for column in columns:
+        table = np.array([number.setdefault(value, len(number)) for value in column.values] + [-1], dtype=np.int64)
+        joined.append(table[column.codes])
+    return list(number), joined

@@ -1,0 +1,178 @@
+"""What the rows of a batch contribute, contracted to counts.
+
+For each award class a matrix of counts (player against opponent), and for everything that depends on the own
+rank alone one small table: a table of scores is then one matrix product and one look-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from keizerframe.kernel.grid import NOBODY, Coded
+from keizerframe.kernel.points import LARGEST
+
+IntArray = npt.NDArray[np.integer]
+BoolArray = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[np.generic]
+
+#: Tables of a cycle are summed: so many must fit.
+LONGEST_CYCLE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The points tables of a batch, by rule set and roster size.
+
+    Parameters
+    ----------
+    values
+        Value number of each rank, shape [V, sizes, N].
+    own
+        Units of the own value number added once, the same shape.
+    table
+        Units of every code at every rank, shape [V, sizes, C, N].
+    of_opponent
+        Whether a code shares the opponent's value number, shape [V, C].
+    size
+        Which of the sizes each season has, shape [S].
+    part
+        The part of the score each code belongs to, shape [C].
+    """
+
+    values: IntArray
+    own: IntArray
+    table: IntArray
+    of_opponent: BoolArray
+    size: IntArray
+    part: IntArray
+
+
+class Contraction:
+    """What the rows of a batch contribute, as counts: tables of scores without walking the rounds."""
+
+    def __init__(self, coded: Coded, prices: Prices) -> None:
+        seasons, depth, width = coded.code.shape
+        versions = prices.values.shape[0]
+        self.shape = seasons, versions, width
+        self.prices = prices
+        outside = np.arange(width) >= coded.size[:, None]
+        # A game paid from the own value number still counts as a game: parts never merge.
+        opposed, row, _ = _classes(prices.table, prices.of_opponent, np.zeros_like(prices.part))
+        own_rows, own_row, self.own_part_of = _classes(prices.table, ~prices.of_opponent, prices.part)
+        bound = depth * int(np.abs(prices.table).max(initial=0)) + int(np.abs(prices.own).max(initial=0)) + 1
+        self.dtype = _carrier(bound, width)
+        self.key_dtype = np.dtype(np.int32 if bound << _bits(width) < 2**31 else np.int64)
+        self.games = _count_pairs(coded.code, coded.whose, row, len(opposed), self.dtype)
+        self.counts = coded.counts @ (own_row[:, None] == np.arange(len(own_rows)))
+        self.opponent_price = np.ascontiguousarray(np.moveaxis(opposed, 0, 2)).astype(self.dtype)
+        self.own_price = np.moveaxis(own_rows, 0, 2)
+        self.own_part = self._own_parts(outside, -bound)
+
+    def _own_parts(self, outside: BoolArray, least: int) -> AnyArray:
+        """Return the units a player has at each rank of his own, shape [S, N, V, N].
+
+        Who is outside the roster gets `least`, which ranks him behind everybody.
+        """
+        seasons, versions, width = self.shape
+        parts = np.empty((seasons, width, versions, width), dtype=self.dtype)
+        price = (self.own_price + 0).astype(self.dtype)
+        for size in np.unique(self.prices.size):
+            chosen = np.flatnonzero(self.prices.size == size)
+            flat = np.moveaxis(price[:, size], 1, 0).reshape(price.shape[2], versions * width)
+            counts = self.counts[chosen].astype(self.dtype).reshape(len(chosen) * width, len(flat))
+            parts[chosen] = (counts @ flat).reshape(len(chosen), width, versions, width)
+            parts[chosen] += self.prices.own[:, size].astype(self.dtype)
+        parts[outside] = least
+        return parts
+
+
+def _bits(width: int) -> int:
+    """Return the bits that hold a column's number."""
+    return max(width - 1, 1).bit_length()
+
+
+def _carrier(bound: int, width: int) -> np.dtype[np.generic]:
+    """Return the fastest type that carries integers up to `bound` exactly."""
+    if bound >= LARGEST >> (_bits(width) + LONGEST_CYCLE.bit_length()):
+        raise OverflowError(f"{bound} units")
+    if bound < 2**24:
+        return np.dtype(np.float32)
+    return np.dtype(np.float64 if bound < 2**53 else np.int64)
+
+
+def _classes(table: IntArray, wanted: BoolArray, part: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Merge codes of one part that pay alike.
+
+    Returns the distinct rows [K, V, sizes, N], the row of each code (-1 = pays nothing), the part of each row.
+    """
+    kept = np.where(wanted[:, None, :, None], table, 0)
+    flat = np.moveaxis(kept, 2, 0).reshape(kept.shape[2], -1)
+    number: dict[tuple[int, bytes], int] = {}
+    row = np.full(len(flat), -1)
+    for code in np.flatnonzero(flat.any(axis=1)):
+        row[code] = number.setdefault((int(part[code]), flat[code].tobytes()), len(number))
+    first = [int(np.argmax(row == k)) for k in range(len(number))]
+    return np.moveaxis(kept[:, :, first], 2, 0), row, part[first]
+
+
+def _count_pairs(
+    code: IntArray, whose: IntArray, row: IntArray, classes: int, dtype: np.dtype[np.generic]
+) -> AnyArray:
+    """Return how often each player met each opponent in each class, shape [S, classes * N, N]."""
+    seasons, _, width = code.shape
+    kind = row[code]
+    s, r, p = np.nonzero((kind >= 0) & (whose != NOBODY))
+    cell = ((s * classes + kind[s, r, p]) * width + whose[s, r, p]) * width + p
+    counts = np.bincount(cell, minlength=seasons * classes * width * width)
+    return counts.astype(dtype).reshape(seasons, classes * width, width)
+
+
+class Layout:
+    """Rows (season x rule set) laid out so that one matrix product scores them all.
+
+    Rows of one season share its counts, so they stand side by side in groups of `slots`; a group with fewer
+    rows repeats its first one.
+
+    Attributes
+    ----------
+    rows, version
+        Which row stands in each cell, and its rule set.
+    cell
+        Where each active row stands.
+    """
+
+    def __init__(self, work: Contraction, active: IntArray) -> None:
+        seasons, versions, width = work.shape
+        self.work = work
+        season = active // versions
+        position = np.arange(len(active)) - np.searchsorted(season, season)
+        self.slots = max(1, round(len(active) / max(1, np.count_nonzero(position == 0))))
+        slot = position % self.slots
+        group = np.cumsum(slot == 0) - 1
+        grid = np.repeat(active[slot == 0], self.slots).reshape(-1, self.slots)
+        grid[group, slot] = active
+        self.cell = group * self.slots + slot
+        self.rows = grid.ravel()
+        of_season, self.version = np.divmod(self.rows, versions)
+        whole = len(grid) == seasons and self.slots == versions
+        self.games = work.games if whole else work.games[of_season[:: self.slots]]
+        classes = work.opponent_price.shape[2]
+        sized = self.version * work.prices.values.shape[1] + work.prices.size[of_season]
+        self.price_at = ((sized[:, None] * classes + np.arange(classes)) * width)[:, :, None]
+        self.own_at = ((of_season[:, None] * width + np.arange(width)) * versions + self.version[:, None]) * width
+
+    def compacted(self, active: IntArray) -> tuple[Layout, IntArray]:
+        """Return the layout of the rows still active, and for each of its cells the cell it comes from."""
+        layout = Layout(self.work, active)
+        return layout, self.cell[np.searchsorted(active, layout.rows)]
+
+    def image(self, rank: IntArray) -> IntArray:
+        """Return the units [cells, N] that the ranking gives."""
+        work, width = self.work, self.work.shape[2]
+        price = work.opponent_price.ravel().take(self.price_at + rank[:, None, :])
+        units = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games).reshape(-1, width)
+        units += work.own_part.ravel().take(self.own_at + rank)
+        return units.astype(work.key_dtype)

@@ -1,0 +1,456 @@
+"""`Rules`: one Keizer rule set as a frozen object with exact shares.
+
+Every option is a field; a program, a club or a what-if is a set of field values, never a branch in the
+code. The kernel sees only the award table derived here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from keizerframe.errors import RulesError, nearest
+from keizerframe.fields import (
+    choice,
+    flag,
+    natural,
+    optional_points,
+    optional_whole,
+    points,
+    positive,
+    share,
+    text,
+    whole,
+)
+from keizerframe.results import fallback_chain
+
+OwnValue = Literal["current", "none"]
+Recalculation = Literal["fixed-point", "frozen"]
+OnCycle = Literal["average", "average-two", "stop"]
+Arithmetic = Literal["exact", "float64"]
+DecayRounding = Literal["once", "floor"]
+Withdrawn = Literal["keep", "void"]
+Roster = Literal["joined", "joined-next"]
+Source = Literal["opponent", "own", "fixed"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Award:
+    """What one outcome pays.
+
+    Parameters
+    ----------
+    of
+        Whose value number is shared: the opponent's, the player's own, or none (``fixed`` points).
+    amount
+        The share of that value number, or the points.
+    counts_as_absence
+        Whether the outcome uses up the absence limit and decays.
+    """
+
+    of: Source
+    amount: Fraction
+    counts_as_absence: bool = False
+
+
+# Field of the share, field of the fixed points that replace it, by outcome.
+_GAME_SHARES = {
+    "win": "win_fraction",
+    "draw": "draw_fraction",
+    "loss": "loss_fraction",
+    "forfeit-win": "forfeit_win_fraction",
+    "forfeit-loss": "forfeit_loss_fraction",
+    "double-forfeit": "double_forfeit_fraction",
+}
+_OWN_SHARES = {
+    "bye": ("bye_value_fraction", "bye_fixed_value"),
+    "half-bye": ("half_bye_fraction", "half_bye_fixed_value"),
+    "zero-bye": ("zero_bye_fraction", "zero_bye_fixed_value"),
+    "absent": ("absent_penalty_fraction", "absent_fixed_value"),
+    "excused": ("excused_absent_fraction", "excused_absent_fixed_value"),
+    "club": ("club_commitment_fraction", "club_commitment_fixed_value"),
+}
+_ABSENCES = ("absent", "excused")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """A Keizer rule set.
+
+    Shares may be given as fractions, integers, text (``"1/6"``, ``"0.35"``, ``"35%"``) or floats; a float
+    is read as the simplest fraction with that float value. They are kept as exact fractions.
+
+    Parameters
+    ----------
+    value_number_base
+        Value number of rank 1; None = the number of players in the roster.
+    value_number_step
+        Drop of the value number per rank.
+    win_fraction, draw_fraction, loss_fraction
+        Share of the opponent's value number.
+    forfeit_win_fraction, forfeit_loss_fraction, double_forfeit_fraction
+        The same for games decided by forfeit; a double forfeit pays both players.
+    bye_value_fraction, half_bye_fraction, zero_bye_fraction
+        Share of the own value number: pairing-allocated, half-point and zero-point bye.
+    absent_penalty_fraction, excused_absent_fraction, club_commitment_fraction
+        Share of the own value number: absent without notice, excused, away for the club.
+    bye_fixed_value, half_bye_fixed_value, zero_bye_fixed_value, absent_fixed_value, \
+excused_absent_fixed_value, club_commitment_fixed_value
+        Fixed points in place of the share; None = the share.
+    absence_limit
+        Absences (absent, excused) beyond it pay nothing; 0 = no limit.
+    absence_decay
+        The first absence pays in full, the second half, the third a quarter, and so on.
+    late_join_handicap
+        Points for each round missed before joining; outside limit and decay.
+    own_value
+        The own value number added once: ``current`` or ``none``. ``self_victory`` is another spelling.
+    recalculation
+        Which ranking supplies the value numbers: ``fixed-point`` (the table's own ranking) or ``frozen``
+        (each round keeps the ranking before it). ``frozen=True`` is another spelling.
+    on_cycle
+        What to print when the fixed point is a cycle of tables: the exact mean over all of them
+        (``average``), the mean of the last two rounded to half points (``average-two``, the documented
+        scorer), or the table at hand (``stop``).
+    max_iterations
+        Tables after which to give up; None = 2,000, or 20 with ``average-two``.
+    arithmetic
+        ``exact`` rationals, or ``float64``: the product in double precision before rounding, as the
+        documented scorer does.
+    decay_rounding
+        ``once``: the decayed share is rounded once; ``floor``: the rounded half points are halved and
+        rounded down, as the documented scorer does.
+    withdrawn
+        ``keep``: games of players who left pay both sides and the leaver keeps his place; ``void``: he
+        leaves the table and his opponents' points go with him.
+    roster
+        Who is in the table: ``joined`` (by the roster round, by default the last round scored) or
+        ``joined-next`` (by default the round after it).
+    label, source
+        A name, and where the rules come from; not part of equality.
+    self_victory, frozen
+        Spellings of `own_value` and `recalculation`.
+
+    Raises
+    ------
+    RulesError
+        With every bad field, its value and the way out.
+
+    References
+    ----------
+    The options of the Keizer scorer of the Go library chesspairing.
+
+    Examples
+    --------
+    >>> Rules(loss_fraction="1/6").replace(self_victory=False)
+    Rules(loss_fraction='1/6', own_value='none')
+    >>> Rules(loss_fraction=1/6) == Rules(loss_fraction="1/6")
+    True
+    """
+
+    value_number_base: int | None = optional_whole(None)
+    value_number_step: int = whole(1)
+    win_fraction: Fraction = share(1)
+    draw_fraction: Fraction = share("1/2")
+    loss_fraction: Fraction = share(0)
+    forfeit_win_fraction: Fraction = share(1)
+    forfeit_loss_fraction: Fraction = share(0)
+    double_forfeit_fraction: Fraction = share(0)
+    bye_value_fraction: Fraction = share("1/2")
+    half_bye_fraction: Fraction = share("1/2")
+    zero_bye_fraction: Fraction = share(0)
+    absent_penalty_fraction: Fraction = share("0.35")
+    excused_absent_fraction: Fraction = share("0.35")
+    club_commitment_fraction: Fraction = share("0.70")
+    bye_fixed_value: Fraction | None = optional_points(None)
+    half_bye_fixed_value: Fraction | None = optional_points(None)
+    zero_bye_fixed_value: Fraction | None = optional_points(None)
+    absent_fixed_value: Fraction | None = optional_points(None)
+    excused_absent_fixed_value: Fraction | None = optional_points(None)
+    club_commitment_fixed_value: Fraction | None = optional_points(None)
+    absence_limit: int = natural(5)
+    absence_decay: bool = flag(False)
+    late_join_handicap: Fraction = points(0)
+    own_value: OwnValue = choice("current", "none")
+    recalculation: Recalculation = choice("fixed-point", "frozen")
+    on_cycle: OnCycle = choice("average", "average-two", "stop")
+    max_iterations: int | None = positive(None)
+    arithmetic: Arithmetic = choice("exact", "float64")
+    decay_rounding: DecayRounding = choice("once", "floor")
+    withdrawn: Withdrawn = choice("keep", "void")
+    roster: Roster = choice("joined", "joined-next")
+    label: str = text()
+    source: str = text()
+    self_victory: InitVar[bool | None] = None
+    frozen: InitVar[bool | None] = None
+
+    def __post_init__(self, self_victory: bool | None, frozen: bool | None) -> None:
+        """Make every field exact, or raise one error with all that is wrong."""
+        problems: list[str] = []
+        for spelling, given in (("self_victory", self_victory), ("frozen", frozen)):
+            self._take_spelling(spelling, given, problems)
+        for field in dataclasses.fields(self):
+            kind, value = field.metadata["kind"], getattr(self, field.name)
+            try:
+                object.__setattr__(self, field.name, kind.read(value))
+            except ValueError as fault:
+                problems.append(f"{field.name} = {value!r}: {fault}")
+        if problems:
+            raise RulesError(problems)
+
+    def _take_spelling(self, spelling: str, given: bool | None, problems: list[str]) -> None:
+        if given is None:
+            return
+        if not isinstance(given, bool):
+            problems.append(f"{spelling} = {given!r}: must be true or false")
+            return
+        name, meanings = _SPELLINGS[spelling]
+        present = getattr(self, name)
+        if present is None:
+            object.__setattr__(self, name, meanings[given][0])
+        elif present not in meanings[given]:
+            problems.append(
+                f"{spelling} = {given} and {name} = {present!r} disagree: they spell one thing, keep one of them"
+            )
+
+    @classmethod
+    def parse(cls, options: Mapping[str, Any], *, lenient: bool = False) -> Self:
+        """Read a rule set from a mapping with camelCase or snake_case keys.
+
+        Parameters
+        ----------
+        options
+            Field values as JSON or TOML holds them; absent keys keep their default.
+        lenient
+            Ignore unknown keys and wrong types and truncate numbers, as the documented scorer does.
+
+        Raises
+        ------
+        RulesError
+            Listing every unknown key with the nearest name and every bad value.
+
+        Examples
+        --------
+        >>> Rules.parse({"lossFraction": "1/6", "absence_limit": 4})
+        Rules(loss_fraction='1/6', absence_limit=4)
+        """
+        values: dict[str, Any] = {}
+        problems: list[str] = []
+        known = {field.name: field.metadata["kind"] for field in dataclasses.fields(cls)}
+        for key, value in options.items():
+            name = _snake(key)
+            if name not in known and name not in _SPELLINGS:
+                close = nearest(name, [*known, *_SPELLINGS])
+                problems.append(f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
+            elif name in values:
+                problems.append(f"{key} is given twice, as camelCase and as snake_case: keep one of them")
+            else:
+                values[name] = value
+        if lenient:
+            values = _lenient(values, known)
+        elif problems:
+            raise RulesError([*problems, *_faults(cls, values)])
+        return cls(**values)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return these rules with some fields changed.
+
+        Examples
+        --------
+        >>> Rules(label="ours").replace(absence_limit=3)
+        Rules(absence_limit=3, label='ours')
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for spelling, (name, _) in _SPELLINGS.items():
+            if spelling in changes and name not in changes:
+                del values[name]
+        return type(self).parse(values | {_snake(key): value for key, value in changes.items()})
+
+    def settings(self) -> dict[str, Any]:
+        """Return the fields that differ from their default, as JSON values (shares as text).
+
+        Examples
+        --------
+        >>> Rules(draw_fraction=0.5, loss_fraction=1/6).settings()
+        {'loss_fraction': '1/6'}
+        """
+        return {
+            field.name: field.metadata["kind"].write(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.metadata["kind"].default
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the rules as JSON text, written to `path` if given.
+
+        Examples
+        --------
+        >>> print(Rules(loss_fraction="1/6").to_json())
+        {
+          "loss_fraction": "1/6"
+        }
+        """
+        return _save(json.dumps(self.settings(), indent=2, ensure_ascii=False) + "\n", path)
+
+    def to_toml(self, path: str | Path | None = None) -> str:
+        """Return the rules as TOML text, written to `path` if given.
+
+        Examples
+        --------
+        >>> print(Rules(loss_fraction="1/6", absence_decay=True).to_toml())
+        loss_fraction = "1/6"
+        absence_decay = true
+        """
+        # JSON scalars are TOML scalars.
+        lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.settings().items()]
+        return _save("".join(lines), path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a rule set from a ``.json`` or ``.toml`` file.
+
+        Raises
+        ------
+        RulesError
+            If the file is neither, or holds a bad option; the message names the file.
+        """
+        path = Path(path)
+        try:
+            content = path.read_text(encoding="utf-8-sig")
+            options = tomllib.loads(content) if path.suffix.lower() == ".toml" else json.loads(content)
+        except ValueError as fault:
+            raise RulesError([f"{path}: not a readable rules file: {fault}"]) from fault
+        if not isinstance(options, dict):
+            raise RulesError([f"{path}: a rules file holds one table of options, not a {type(options).__name__}"])
+        try:
+            return cls.parse({"label": path.stem} | options)
+        except RulesError as fault:
+            raise RulesError([f"{path}: {problem}" for problem in fault.problems]) from fault
+
+    def awards(self) -> dict[str, Award]:
+        """Return the award table: what each outcome pays.
+
+        Outcomes that are not in it fall back (`award`).
+
+        Examples
+        --------
+        >>> Rules().awards()["excused"]
+        Award(of='own', amount=Fraction(7, 20), counts_as_absence=True)
+        """
+        table = {outcome: Award(of="opponent", amount=getattr(self, name)) for outcome, name in _GAME_SHARES.items()}
+        for outcome, (share_name, fixed_name) in _OWN_SHARES.items():
+            fixed = getattr(self, fixed_name)
+            table[outcome] = Award(
+                of="own" if fixed is None else "fixed",
+                amount=getattr(self, share_name) if fixed is None else fixed,
+                counts_as_absence=outcome in _ABSENCES,
+            )
+        table["handicap"] = Award(of="fixed", amount=self.late_join_handicap)
+        return table
+
+    def award(self, outcome: str) -> Award:
+        """Return what `outcome` pays, through its fallbacks if these rules do not know it.
+
+        Examples
+        --------
+        >>> Rules().award("club-win:away").amount
+        Fraction(7, 10)
+        """
+        table = self.awards()
+        for name in fallback_chain(outcome):
+            if name in table:
+                return table[name]
+        return Award(of="fixed", amount=Fraction(0))
+
+    @property
+    def iterations_allowed(self) -> int:
+        """The number of tables after which a fixed point is given up."""
+        if self.max_iterations is not None:
+            return self.max_iterations
+        return 20 if self.on_cycle == "average-two" else 2000
+
+    def __repr__(self) -> str:
+        return f"Rules({', '.join(f'{name}={value!r}' for name, value in self.settings().items())})"
+
+
+#: Spelling -> the field it stands for, and the values of that field it agrees with; the first is its meaning.
+_SPELLINGS: dict[str, tuple[str, dict[bool, tuple[str, ...]]]] = {
+    "self_victory": ("own_value", {True: ("current",), False: ("none",)}),
+    "frozen": ("recalculation", {True: ("frozen",), False: ("fixed-point",)}),
+}
+# The init-only parameters leave a class attribute behind; reading a spelling shall give its meaning.
+for _name, (_field, _meanings) in _SPELLINGS.items():
+    setattr(Rules, _name, property(lambda self, f=_field, m=_meanings: getattr(self, f) in m[True]))
+
+
+def _snake(key: str) -> str:
+    """Return a camelCase key as snake_case."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+
+
+def _lenient(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop what the documented scorer would ignore, truncate what it truncates."""
+    kept = {}
+    for name, value in values.items():
+        if name in _SPELLINGS:
+            if isinstance(value, bool):
+                kept[name] = value
+        else:
+            try:
+                kept[name] = known[name].read_lenient(value)
+            except ValueError:
+                continue
+    return kept
+
+
+def _faults(cls: type[Rules], values: dict[str, Any]) -> list[str]:
+    """Return what the constructor would say of these values."""
+    try:
+        cls(**values)
+    except RulesError as fault:
+        return fault.problems
+    return []
+
+
+def _save(content: str, path: str | Path | None) -> str:
+    if path is not None:
+        Path(path).write_text(content, encoding="utf-8")
+    return content.rstrip("\n")
+
+
+def rules_from_chesspairing(options: Mapping[str, Any], *, lenient: bool = True) -> Rules:
+    """Return the rule set that scores exactly as the Go library chesspairing does with `options`.
+
+    The library's arithmetic, its cap of 20 tables, its mean of the last two, its halving of decayed
+    absences and its treatment of withdrawals are option values of `Rules`; nothing else is special.
+
+    Parameters
+    ----------
+    options
+        The library's options in camelCase; absent = its default.
+    lenient
+        As the library: unknown keys and wrong types are ignored. False refuses them.
+
+    Examples
+    --------
+    >>> rules_from_chesspairing({"absenceLimit": 0}).arithmetic
+    'float64'
+    """
+    return Rules.parse(options, lenient=lenient).replace(**COMPATIBILITY)
+
+
+#: Field values by which the documented scorer differs from ours.
+COMPATIBILITY: dict[str, Any] = {
+    "arithmetic": "float64",
+    "decay_rounding": "floor",
+    "on_cycle": "average-two",
+    "withdrawn": "void",
+    "roster": "joined-next",
+}
+
