@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+from pandas.arrays import ArrowStringArray
 
 IntArray = npt.NDArray[np.integer]
 
+_TEXT = pd.StringDtype("pyarrow", na_value=np.nan)
 PROBLEM_COLUMNS = ("season", "round", "file", "row", "column", "value", "what", "hint")
 
 
@@ -162,16 +165,16 @@ def whole_number(least: int, most: int, what: str) -> Callable[[Any], int]:
     return read
 
 
-def text_array(values: Sequence[Any], codes: IntArray) -> pd.Series[Any]:
+def text_array(values: Sequence[Any], codes: IntArray) -> ArrowStringArray:
     """Return a text column from codes; -1 = missing."""
-    categories = pd.Categorical.from_codes(np.asarray(codes), categories=pd.Index(values, dtype="str"))
-    return pd.Series(categories).astype("str")
+    codes = np.asarray(codes)
+    taken = pa.array(values, pa.large_string()).take(pa.array(codes, pa.int64(), mask=codes < 0))
+    return ArrowStringArray(taken, dtype=_TEXT)
 
 
-def nullable(coded: Coded, dtype: str) -> pd.Series[Any]:
+def nullable(coded: Coded, dtype: str) -> pd.arrays.IntegerArray:
     """Return whole numbers as a nullable column."""
-    missing = coded.codes < 0
-    return pd.Series(pd.arrays.IntegerArray(coded.filled(0).astype(dtype.lower()), missing))
+    return pd.arrays.IntegerArray(coded.filled(0).astype(dtype.lower()), coded.codes < 0)
 
 
 def join_ids(columns: Iterable[Coded]) -> tuple[list[str], list[IntArray]]:

@@ -7,6 +7,7 @@ loss). Award tables are keyed by outcome.
 from __future__ import annotations
 
 import re
+from functools import cache
 from dataclasses import dataclass
 from typing import Literal
 
@@ -156,17 +157,18 @@ def base_outcome(name: str) -> str:
     return name.partition(":")[0]
 
 
-def fallback_chain(name: str) -> list[str]:
+@cache
+def fallback_chain(name: str) -> tuple[str, ...]:
     """Return the outcomes a rule set is asked for in turn: the outcome itself, then its fallbacks.
 
     Examples
     --------
     >>> fallback_chain("club-win:away")
-    ['club-win:away', 'club-win', 'club', 'excused', 'absent']
+    ('club-win:away', 'club-win', 'club', 'excused', 'absent')
     """
     chain = [name]
     if ":" in name:
         chain.append(base_outcome(name))
     while (following := OUTCOMES[OUTCOME_NUMBER[chain[-1]]].fallback) is not None:
         chain.append(following)
-    return chain
+    return tuple(chain)

@@ -12,7 +12,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from keizerframe.errors import RulesError, nearest
@@ -333,14 +335,15 @@ excused_absent_fixed_value, club_commitment_fixed_value
         except RulesError as fault:
             raise RulesError([f"{path}: {problem}" for problem in fault.problems]) from fault
 
-    def awards(self) -> dict[str, Award]:
-        """Return the award table: what each outcome pays.
+    @cached_property
+    def awards(self) -> Mapping[str, Award]:
+        """The award table: what each outcome pays.
 
         Outcomes that are not in it fall back (`award`).
 
         Examples
         --------
-        >>> Rules().awards()["excused"]
+        >>> Rules().awards["excused"]
         Award(of='own', amount=Fraction(7, 20), counts_as_absence=True)
         """
         table = {outcome: Award(of="opponent", amount=getattr(self, name)) for outcome, name in _GAME_SHARES.items()}
@@ -352,7 +355,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
                 counts_as_absence=outcome in _ABSENCES,
             )
         table["handicap"] = Award(of="fixed", amount=self.late_join_handicap)
-        return table
+        return MappingProxyType(table)
 
     def award(self, outcome: str) -> Award:
         """Return what `outcome` pays, through its fallbacks if these rules do not know it.
@@ -362,10 +365,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
         >>> Rules().award("club-win:away").amount
         Fraction(7, 10)
         """
-        table = self.awards()
         for name in fallback_chain(outcome):
-            if name in table:
-                return table[name]
+            if name in self.awards:
+                return self.awards[name]
         return Award(of="fixed", amount=Fraction(0))
 
     @property

@@ -272,7 +272,7 @@ def _frame(data: Season, labels: list[str], batches: Sequence[Batch]) -> pd.Data
         columns[name] = np.zeros(offset[-1])
     for batch in batches:
         _place(columns, batch, data, offset[:-1].reshape(size.shape))
-    return standings_frame(columns, data.labels, labels, data.players)
+    return standings_frame(columns, data.labels, labels, data.players, data.categories)
 
 
 def _place(columns: dict[str, npt.NDArray[np.generic]], batch: Batch, data: Season, offset: IntArray) -> None:

@@ -113,6 +113,8 @@ class Season:
         self.rounds = intake.round_frame
         self.labels: list[str] = intake.labels
         self.grid: Grid = intake.grid
+        #: Each player's category as a number, -1 without one.
+        self.categories: IntArray = intake.people["category"].codes
         #: Names of the outcomes that the grid's numbers stand for.
         self.outcomes: list[str] = intake.outcomes
         if intake.unrated:

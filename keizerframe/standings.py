@@ -57,7 +57,7 @@ OUTCOME_NAMES = ("converged", "cycle", "cap", "direct")
 
 
 def standings_frame(
-    columns: dict[str, IntArray], season_labels: list[str], rules_labels: list[str], players: pd.DataFrame
+    columns: dict[str, IntArray], season_labels: list[str], rules_labels: list[str], players: pd.DataFrame, category: IntArray
 ) -> pd.DataFrame:
     """Return the standings from columns of numbers.
 
@@ -70,6 +70,8 @@ def standings_frame(
         The names.
     players
         The players frame of the Season.
+    category
+        Each player's category as a number, -1 without one.
     """
     person = columns["player"]
     units, per_point = columns["units"], columns["per_point"]
@@ -83,7 +85,7 @@ def standings_frame(
     }
     for name in ("player", "name", "rating", "category"):
         given[name] = players[name].array.take(person)
-    given["place_in_category"] = _place_in_category(columns, players)
+    given["place_in_category"] = _place_in_category(columns, category)
     built: dict[str, Any] = {}
     for column in STANDINGS_SCHEMA:
         value = given[column.name] if column.name in given else columns[column.name]
@@ -93,11 +95,10 @@ def standings_frame(
     return pd.DataFrame(built, copy=False)
 
 
-def _place_in_category(columns: dict[str, IntArray], players: pd.DataFrame) -> pd.api.extensions.ExtensionArray:
+def _place_in_category(columns: dict[str, IntArray], category: IntArray) -> pd.api.extensions.ExtensionArray:
     """Return each player's place among those of his category; missing without one."""
-    person = columns["player"]
-    code = pd.factorize(players["category"])[0][person]
-    places = np.zeros(len(person), dtype=np.int32)
+    code = category[columns["player"]]
+    places = np.zeros(len(code), dtype=np.int32)
     rows = np.flatnonzero(code >= 0)
     if len(rows):
         group = (columns["season"][rows], columns["rules"][rows], code[rows])

@@ -89,7 +89,7 @@ class Oracle:
     def pay(self, outcome, ordinal, own_rank, opponent_rank) -> int:
         """Half points of one claim."""
         r = self.rules
-        table = r.awards()
+        table = r.awards
         award = next((table[name] for name in fallback_chain(outcome) if name in table), None)
         if award is None:
             return 0
@@ -112,7 +112,7 @@ class Oracle:
         return units >> min(halvings, 63)
 
     def absence(self, outcome) -> bool:
-        table = self.rules.awards()
+        table = self.rules.awards
         award = next((table[name] for name in fallback_chain(outcome) if name in table), None)
         return award is not None and award.counts_as_absence
 

@@ -66,25 +66,29 @@ class Contraction:
         self.dtype = _carrier(bound, width)
         self.key_dtype = np.dtype(np.int32 if bound << _bits(width) < 2**31 else np.int64)
         self.games = _count_pairs(coded.code, coded.whose, row, len(opposed), self.dtype)
-        self.counts = coded.counts @ (own_row[:, None] == np.arange(len(own_rows)))
+        of_class = (own_row[:, None] == np.arange(len(own_rows))).astype(self.dtype)
+        counts = coded.counts.astype(self.dtype) @ of_class
+        #: How often each player has each class of award without an opponent, shape [classes, S, N].
+        self.counts = np.ascontiguousarray(np.moveaxis(counts, 2, 0)).astype(np.int64)
         self.opponent_price = np.ascontiguousarray(np.moveaxis(opposed, 0, 2)).astype(self.dtype)
         self.own_price = np.moveaxis(own_rows, 0, 2)
-        self.own_part = self._own_parts(outside, -bound)
+        self.own_part = self._own_parts(counts, outside, -bound)
 
-    def _own_parts(self, outside: BoolArray, least: int) -> AnyArray:
+    def _own_parts(self, counts: AnyArray, outside: BoolArray, least: int) -> AnyArray:
         """Return the units a player has at each rank of his own, shape [S, N, V, N].
 
         Who is outside the roster gets `least`, which ranks him behind everybody.
         """
         seasons, versions, width = self.shape
         parts = np.empty((seasons, width, versions, width), dtype=self.dtype)
-        price = (self.own_price + 0).astype(self.dtype)
-        for size in np.unique(self.prices.size):
+        # The own value number is one more class, which everybody has once.
+        price = np.concatenate([self.own_price, self.prices.own[:, :, None]], axis=2).astype(self.dtype)
+        counts = np.concatenate([counts, np.ones_like(counts, shape=(seasons, width, 1))], axis=2)
+        for size in range(price.shape[1]):
             chosen = np.flatnonzero(self.prices.size == size)
-            flat = np.moveaxis(price[:, size], 1, 0).reshape(price.shape[2], versions * width)
-            counts = self.counts[chosen].astype(self.dtype).reshape(len(chosen) * width, len(flat))
-            parts[chosen] = (counts @ flat).reshape(len(chosen), width, versions, width)
-            parts[chosen] += self.prices.own[:, size].astype(self.dtype)
+            by_class = np.moveaxis(price[:, size], 1, 0).reshape(-1, versions * width)
+            product = counts[chosen].reshape(len(chosen) * width, len(by_class)) @ by_class
+            parts[chosen] = product.reshape(len(chosen), width, versions, width)
         parts[outside] = least
         return parts
 

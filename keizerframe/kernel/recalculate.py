@@ -137,22 +137,24 @@ class Tally:
         self.waiting, self.held = [], 0
         order = np.argsort(rows, kind="stable")
         rows, rank, units = rows[order], rank[order], units[order].astype(np.int64)
-        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        fresh = np.diff(rows, prepend=-1) != 0
+        first, again = np.flatnonzero(fresh), np.flatnonzero(~fresh)
         into, tables = rows[first], self.tables
 
-        def total(table: IntArray) -> IntArray:
-            return np.add.reduceat(table, first, axis=0)
+        def total(sums: IntArray, addends: IntArray) -> None:
+            sums[into] += addends[first]
+            np.add.at(sums, rows[again], addends[again])
 
-        prices = self.work.prices
-        season, version = rows // self.work.shape[1], rows % self.work.shape[1]
+        prices, versions = self.work.prices, self.work.shape[1]
+        season, version = np.divmod(rows, versions)
         at = version, prices.size[season]
-        tables.units[into] += total(units)
-        tables.tables[into] += np.diff(first, append=len(rows))
-        tables.values[into] += total(_at_rank(prices.values[at], rank))
-        tables.parts[into, OWN_VALUE] += total(_at_rank(prices.own[at], rank))
+        total(tables.units, units)
+        total(tables.tables, np.ones_like(rows))
+        total(tables.values, _at_rank(prices.values[at], rank))
+        total(tables.parts[:, OWN_VALUE], _at_rank(prices.own[at], rank))
         for k, part in enumerate(self.work.own_part_of):
-            paid = _at_rank(self.work.own_price[at + (k,)], rank) * self.work.counts[season, :, k]
-            tables.parts[into, part] += total(paid)
+            paid = _at_rank(self.work.own_price[at + (k,)], rank) * self.work.counts[k, season]
+            total(tables.parts[:, part], paid)
 
 
 def _at_rank(by_rank: IntArray, rank: IntArray) -> IntArray:
