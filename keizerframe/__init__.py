@@ -4,13 +4,17 @@ Dataframes in, dataframes out. Start with ``kf.score(kf.load_dataset("waagtoren"
 """
 
 from keizerframe.catalog import get_rules, presets
+from keizerframe.comparison import Comparison, compare
+from keizerframe.datasets import load_dataset
 from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
+from keizerframe.io import read, to_parquet
 from keizerframe.rules import Award, Rules, rules_from_chesspairing
 from keizerframe.scoring import score
 from keizerframe.season import Season, concat
 
 __all__ = [
     "Award",
+    "Comparison",
     "KeizerError",
     "KeizerWarning",
     "Rules",
@@ -18,9 +22,13 @@ __all__ = [
     "Season",
     "SeasonError",
     "UnknownNameError",
+    "compare",
     "concat",
     "get_rules",
+    "load_dataset",
     "presets",
+    "read",
     "rules_from_chesspairing",
     "score",
+    "to_parquet",
 ]

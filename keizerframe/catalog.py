@@ -49,7 +49,9 @@ class Preset:
 
 
 _CHESSPAIRING = "documentation of chesspairing's Keizer scorer, section Variant presets"
-_PROOF = "chesspairing a413c36: 6,780 golden option sets and seven real seasons (python -m tests.proof scoring)"
+_PROOF = (
+    "chesspairing a413c36: 6,780 golden option sets and seven real seasons (python -m tests.proof scoring)"
+)
 
 
 def _variant(name: str, title: str, **fields: object) -> Preset:
@@ -62,7 +64,11 @@ def _variant(name: str, title: str, **fields: object) -> Preset:
     )
 
 
-_SIXTHS: dict[str, object] = {"bye_value_fraction": "4/6", "absent_penalty_fraction": "2/6", "absence_limit": 5}
+_SIXTHS: dict[str, object] = {
+    "bye_value_fraction": "4/6",
+    "absent_penalty_fraction": "2/6",
+    "absence_limit": 5,
+}
 
 PRESETS: dict[str, Preset] = {
     preset.rules.label: preset
@@ -75,7 +81,12 @@ PRESETS: dict[str, Preset] = {
             excused_absent_fraction="2/6",
             club_commitment_fraction="2/3",
         ),
-        _variant("freekeizer", "sixths, and a sixth of the opponent's value for a loss", **_SIXTHS, loss_fraction="1/6"),
+        _variant(
+            "freekeizer",
+            "sixths, and a sixth of the opponent's value for a loss",
+            **_SIXTHS,
+            loss_fraction="1/6",
+        ),
         _variant("no-self-victory", "defaults without the own value", own_value="none"),
         _variant(
             "fixed-absences",
@@ -175,7 +186,9 @@ def _changes(parts: Iterable[str]) -> dict[str, object]:
     for part in parts:
         field, equals, value = part.partition("=")
         if not equals:
-            raise RulesError([f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"])
+            raise RulesError(
+                [f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"]
+            )
         value = value.strip()
         number = int(value) if value.lstrip("+-").isdigit() else value
         # "none" is also a value of own_value, which is text.
@@ -204,6 +217,8 @@ def resolve_rules(rules: RulesArgument) -> dict[str, Rules]:
     for position, (label, one) in enumerate(named, start=1):
         key = label or one.label or settings_text(one) or f"rules-{position}"
         if key in found and found[key] != one:
-            raise RulesError([f"two different rule sets are labelled {key!r}: give a dict of labels to rules"])
+            raise RulesError(
+                [f"two different rule sets are labelled {key!r}: give a dict of labels to rules"]
+            )
         found[key] = one
     return found

@@ -73,7 +73,9 @@ class Problems:
 
     def frame(self) -> pd.DataFrame:
         """Return the problems, one row each, in the order of the file."""
-        frame = pd.DataFrame(self.rows, columns=list(PROBLEM_COLUMNS)).astype({"row": object, "round": object})
+        frame = pd.DataFrame(self.rows, columns=list(PROBLEM_COLUMNS)).astype(
+            {"row": object, "round": object}
+        )
         order = sorted(range(len(frame)), key=lambda i: (self.rows[i]["file"], self.rows[i]["row"] or 0, i))
         return frame.iloc[order].reset_index(drop=True)
 
@@ -140,8 +142,8 @@ def read_id(value: Any) -> str:
     """Return an id as text: text stays, whole numbers become decimal text (Excel's 7.0 is 7)."""
     if isinstance(value, str):
         return value
-    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and value == value // 1:
-        return str(int(value))
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and float(value) % 1 == 0:
+        return str(int(float(value)))
     raise ValueError("not an id", "use text or whole numbers")
 
 
@@ -169,7 +171,7 @@ def text_array(values: Sequence[Any], codes: IntArray) -> ArrowStringArray:
     """Return a text column from codes; -1 = missing."""
     codes = np.asarray(codes)
     taken = pa.array(values, pa.large_string()).take(pa.array(codes, pa.int64(), mask=codes < 0))
-    return ArrowStringArray(taken, dtype=_TEXT)
+    return ArrowStringArray(taken, dtype=_TEXT)  # type: ignore[call-arg]  # the stubs lack it
 
 
 def nullable(coded: Coded, dtype: str) -> pd.arrays.IntegerArray:
@@ -180,8 +182,10 @@ def nullable(coded: Coded, dtype: str) -> pd.arrays.IntegerArray:
 def join_ids(columns: Iterable[Coded]) -> tuple[list[str], list[IntArray]]:
     """Return one list of ids for several columns, and each column's codes into it."""
     number: dict[str, int] = {}
-    joined = []
+    joined: list[IntArray] = []
     for column in columns:
-        table = np.array([number.setdefault(value, len(number)) for value in column.values] + [-1], dtype=np.int64)
+        table = np.array(
+            [number.setdefault(value, len(number)) for value in column.values] + [-1], dtype=np.int64
+        )
         joined.append(table[column.codes])
     return list(number), joined

@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +42,9 @@ class SeasonError(KeizerError, ValueError):
     ...     kf.Season(games)
     ... except kf.SeasonError as error:
     ...     print(error.problems[["row", "column", "value", "what"]].to_string(index=False))
-     row column value                       what
-       0  black     a a player against himself
+     row column value                     what
        0 result   1-O           unknown result
+       0  black     a a player against himself
     """
 
     #: How many problems the message itself spells out.
@@ -55,7 +55,7 @@ class SeasonError(KeizerError, ValueError):
         super().__init__(problems)
 
     def __str__(self) -> str:
-        lines = [describe_problem(row) for row in self.problems.head(self.shown).to_dict("records")]
+        lines = [describe_problem(dict(row)) for row in self.problems.head(self.shown).to_dict("records")]
         rest = len(self.problems) - len(lines)
         if rest > 0:
             lines.append(f"... and {rest} more (all of them in .problems)")
@@ -137,11 +137,13 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     return [by_folded[m] for m in difflib.get_close_matches(name.casefold(), by_folded, count, 0.5)]
 
 
-def describe_problem(problem: dict[str, object]) -> str:
+def describe_problem(problem: Mapping[Any, Any]) -> str:
     """Return one problem of a `SeasonError` as a line: where, what, and how to mend it."""
     where = []
     if problem["file"]:
-        where.append(f"{problem['file']}:{problem['row']}" if problem["row"] is not None else f"{problem['file']}")
+        where.append(
+            f"{problem['file']}:{problem['row']}" if problem["row"] is not None else f"{problem['file']}"
+        )
     elif problem["row"] is not None:
         where.append(f"row {problem['row']}")
     if problem["season"]:

@@ -89,9 +89,9 @@ def write_share(value: Fraction) -> int | str:
 
 
 def _read_whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or value != value // 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or float(value) % 1:
         raise ValueError("must be a whole number")
-    return int(value)
+    return int(float(value))
 
 
 def _at_least(least: int) -> Callable[[Any], int]:
@@ -179,7 +179,9 @@ def optional_whole(default: None) -> Any:
 
 def natural(default: int) -> Any:
     """A whole number from 0."""
-    return _field(FieldKind(default=default, read=_at_least(0), read_lenient=lambda v: max(0, _lenient_whole(v))))
+    return _field(
+        FieldKind(default=default, read=_at_least(0), read_lenient=lambda v: max(0, _lenient_whole(v)))
+    )
 
 
 def positive(default: None) -> Any:

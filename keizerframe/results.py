@@ -7,8 +7,8 @@ loss). Award tables are keyed by outcome.
 from __future__ import annotations
 
 import re
-from functools import cache
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from keizerframe.errors import nearest

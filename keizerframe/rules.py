@@ -218,7 +218,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
             object.__setattr__(self, name, meanings[given][0])
         elif present not in meanings[given]:
             problems.append(
-                f"{spelling} = {given} and {name} = {present!r} disagree: they spell one thing, keep one of them"
+                f"{spelling} = {given} and {name} = {present!r} disagree: they spell one thing, keep one"
             )
 
     @classmethod
@@ -249,7 +249,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
             name = _snake(key)
             if name not in known and name not in _SPELLINGS:
                 close = nearest(name, [*known, *_SPELLINGS])
-                problems.append(f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
+                problems.append(
+                    f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else "")
+                )
             elif name in values:
                 problems.append(f"{key} is given twice, as camelCase and as snake_case: keep one of them")
             else:
@@ -283,10 +285,24 @@ excused_absent_fixed_value, club_commitment_fixed_value
         {'loss_fraction': '1/6'}
         """
         return {
-            field.name: field.metadata["kind"].write(getattr(self, field.name))
-            for field in dataclasses.fields(self)
+            field.name: value
+            for field, value in zip(dataclasses.fields(self), self._written(), strict=True)
             if getattr(self, field.name) != field.metadata["kind"].default
         }
+
+    def written(self) -> dict[str, Any]:
+        """Return all fields that decide scores, as JSON values (shares as text).
+
+        Examples
+        --------
+        >>> Rules().written()["club_commitment_fraction"]
+        '7/10'
+        """
+        fields = zip(dataclasses.fields(self), self._written(), strict=True)
+        return {field.name: value for field, value in fields if field.compare}
+
+    def _written(self) -> list[Any]:
+        return [field.metadata["kind"].write(getattr(self, field.name)) for field in dataclasses.fields(self)]
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the rules as JSON text, written to `path` if given.
@@ -310,7 +326,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
         absence_decay = true
         """
         # JSON scalars are TOML scalars.
-        lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.settings().items()]
+        lines = [
+            f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.settings().items()
+        ]
         return _save("".join(lines), path)
 
     @classmethod
@@ -329,7 +347,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
         except ValueError as fault:
             raise RulesError([f"{path}: not a readable rules file: {fault}"]) from fault
         if not isinstance(options, dict):
-            raise RulesError([f"{path}: a rules file holds one table of options, not a {type(options).__name__}"])
+            raise RulesError(
+                [f"{path}: a rules file holds one table of options, not a {type(options).__name__}"]
+            )
         try:
             return cls.parse({"label": path.stem} | options)
         except RulesError as fault:
@@ -346,7 +366,10 @@ excused_absent_fixed_value, club_commitment_fixed_value
         >>> Rules().awards["excused"]
         Award(of='own', amount=Fraction(7, 20), counts_as_absence=True)
         """
-        table = {outcome: Award(of="opponent", amount=getattr(self, name)) for outcome, name in _GAME_SHARES.items()}
+        table = {
+            outcome: Award(of="opponent", amount=getattr(self, name))
+            for outcome, name in _GAME_SHARES.items()
+        }
         for outcome, (share_name, fixed_name) in _OWN_SHARES.items():
             fixed = getattr(self, fixed_name)
             table[outcome] = Award(
@@ -386,9 +409,15 @@ _SPELLINGS: dict[str, tuple[str, dict[bool, tuple[str, ...]]]] = {
     "self_victory": ("own_value", {True: ("current",), False: ("none",)}),
     "frozen": ("recalculation", {True: ("frozen",), False: ("fixed-point",)}),
 }
+
+
+def _spelling(field: str, meaning: tuple[str, ...]) -> property:
+    return property(lambda rules: getattr(rules, field) in meaning)
+
+
 # The init-only parameters leave a class attribute behind; reading a spelling shall give its meaning.
 for _name, (_field, _meanings) in _SPELLINGS.items():
-    setattr(Rules, _name, property(lambda self, f=_field, m=_meanings: getattr(self, f) in m[True]))
+    setattr(Rules, _name, _spelling(_field, _meanings[True]))
 
 
 def _snake(key: str) -> str:
@@ -455,4 +484,3 @@ COMPATIBILITY: dict[str, Any] = {
     "withdrawn": "void",
     "roster": "joined-next",
 }
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ from keizerframe.kernel.recalculate import (
 from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
 from keizerframe.rules import Award, Rules
 from keizerframe.season import Season, as_season
-from keizerframe.standings import COUNT_COLUMNS, PART_COLUMNS, standings_frame
+from keizerframe.standings import COUNT_COLUMNS, PART_COLUMNS, STANDINGS_SCHEMA, standings_frame
 
 IntArray = npt.NDArray[np.integer]
 
@@ -88,8 +89,8 @@ def score(
     >>> players = pd.DataFrame({"player": ["a", "b", "c"], "rating": [1500, 1900, 1700]})
     >>> score(Season(games, players), "knsb")[["rank", "player", "value_number", "score"]]
        rank player  value_number  score
-    0     1      a           3.0    4.0
-    1     2      b           2.0    3.5
+    0     1      b           3.0    5.0
+    1     2      a           2.0    3.0
     2     3      c           1.0    1.0
     """
     data = as_season(season)
@@ -128,7 +129,9 @@ def _batches(
             prices = price(chosen, tariffs, coded, data.outcomes)
             tables = _tables(chosen, mode, coded, prices)
             per_point = np.array([tariff.per_point for tariff in tariffs])
-            yield Batch(seasons, members, coded, tables, prices, per_point, _game_counts(coded, data.outcomes))
+            yield Batch(
+                seasons, members, coded, tables, prices, per_point, _game_counts(coded, data.outcomes)
+            )
 
 
 def _portions(by_size: IntArray, sizes: IntArray, rule_sets: int) -> Iterator[IntArray]:
@@ -169,7 +172,9 @@ def tariff_of(rules: Rules, outcomes: Sequence[str]) -> Tariff:
     per_point = 2
     for name, award in zip(outcomes, awards, strict=True):
         if max(abs(award.amount.numerator), award.amount.denominator) * per_point >= LARGEST >> 20:
-            raise ScoreRangeError(f"the share {award.amount} for {name} is too long for exact scores: shorten it")
+            raise ScoreRangeError(
+                f"the share {award.amount} for {name} is too long for exact scores: shorten it"
+            )
     return Tariff(
         of=np.array([_OF[award.of] for award in awards]),
         numerator=np.array([award.amount.numerator for award in awards]),
@@ -192,7 +197,9 @@ def value_list(rules: Rules, size: int, width: int) -> IntArray:
     return values
 
 
-def price(rule_sets: Sequence[Rules], tariffs: Sequence[Tariff], coded: Coded, outcomes: Sequence[str]) -> Prices:
+def price(
+    rule_sets: Sequence[Rules], tariffs: Sequence[Tariff], coded: Coded, outcomes: Sequence[str]
+) -> Prices:
     """Return the points tables of `rule_sets` for the roster sizes that occur."""
     sizes, size = np.unique(coded.size, return_inverse=True)
     width = coded.column.shape[1]
@@ -200,8 +207,8 @@ def price(rule_sets: Sequence[Rules], tariffs: Sequence[Tariff], coded: Coded, o
     for rules, lowest in zip(rule_sets, values.min(axis=(1, 2), initial=0), strict=True):
         if lowest < 0:
             warn_user(
-                f"{rules.label or rules}: value numbers go down to {lowest} with {coded.size.max()} players, and a win "
-                "over a player below zero costs points; raise value_number_base",
+                f"{rules.label or rules}: value numbers go down to {lowest} with {coded.size.max()} players, "
+                "and a win over a player below zero costs points; raise value_number_base",
                 NegativeValueWarning,
             )
     pairs = list(zip(tariffs, values, strict=True))
@@ -210,7 +217,9 @@ def price(rule_sets: Sequence[Rules], tariffs: Sequence[Tariff], coded: Coded, o
     return Prices(
         values=values,
         own=np.array([own_units(tariff, value) for tariff, value in pairs]),
-        table=np.array([points_table(tariff, value, coded.outcome, coded.ordinal) for tariff, value in pairs]),
+        table=np.array(
+            [points_table(tariff, value, coded.outcome, coded.ordinal) for tariff, value in pairs]
+        ),
         of_opponent=np.array([tariff.of[coded.outcome] == Of.OPPONENT for tariff in tariffs]),
         size=size,
         part=part[coded.outcome],
@@ -235,7 +244,9 @@ def _tables(rule_sets: Sequence[Rules], mode: str, coded: Coded, prices: Prices)
             tables = fixed_point(Contraction(coded, prices), policy, start, len(PARTS))
     except OverflowError as fault:
         names = ", ".join(rules.label or repr(rules) for rules in rule_sets)
-        raise ScoreRangeError(f"scores under {names} reach {fault}, too many for exact 64-bit arithmetic") from None
+        raise ScoreRangeError(
+            f"scores under {names} reach {fault}, too many for exact 64-bit arithmetic"
+        ) from None
     _clear_unplayed(tables, coded, prices, len(rule_sets))
     return tables
 
@@ -263,11 +274,11 @@ def _frame(data: Season, labels: list[str], batches: Sequence[Batch]) -> pd.Data
     """Lay the tables of all batches into one frame: by season, rule set, place."""
     size = np.zeros((len(data.labels), len(labels)), dtype=np.int64)
     for batch in batches:
-        size[np.ix_(batch.seasons, batch.rules)] = batch.coded.size[:, None]
+        size[np.ix_(batch.seasons, np.asarray(batch.rules))] = batch.coded.size[:, None]
     offset = np.concatenate([[0], np.cumsum(size)])
-    names = ("season", "rules", "rank", "place", "player", "units", "per_point", "withdrawn", "outcome")
-    names += ("iterations", "cycle_length", *PART_COLUMNS, *COUNT_COLUMNS)
-    columns: dict[str, npt.NDArray[np.generic]] = {name: np.zeros(offset[-1], dtype=np.int64) for name in names}
+    derived = {"score", "score_x2", "rounding", "name", "rating", "category", "place_in_category"}
+    names = [name for name in STANDINGS_SCHEMA.names if name not in derived]
+    columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(offset[-1], dtype=np.int64) for name in names}
     for name in ("value_number", "next_value_number", "game_points"):
         columns[name] = np.zeros(offset[-1])
     for batch in batches:
@@ -275,7 +286,7 @@ def _frame(data: Season, labels: list[str], batches: Sequence[Batch]) -> pd.Data
     return standings_frame(columns, data.labels, labels, data.players, data.categories)
 
 
-def _place(columns: dict[str, npt.NDArray[np.generic]], batch: Batch, data: Season, offset: IntArray) -> None:
+def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray) -> None:
     """Write one batch into the columns."""
     seasons, versions = len(batch.seasons), len(batch.rules)
     width = batch.coded.column.shape[1]
@@ -283,7 +294,7 @@ def _place(columns: dict[str, npt.NDArray[np.generic]], batch: Batch, data: Seas
     inside = np.broadcast_to((np.arange(width) < batch.coded.size[:, None])[:, None], shape)
     tables, coded, prices = batch.tables, batch.coded, batch.prices
     rank = tables.rank.reshape(shape)
-    into = (offset[np.ix_(batch.seasons, batch.rules)][:, :, None] + rank)[inside]
+    into = (offset[np.ix_(batch.seasons, np.asarray(batch.rules))][:, :, None] + rank)[inside]
     averaged = tables.tables.reshape(seasons, versions, 1)
     parts = np.moveaxis(tables.parts, 1, 0).reshape(len(PARTS), *shape)
     next_values = np.take_along_axis(prices.values[:, prices.size].swapaxes(0, 1), rank, axis=2)

@@ -57,7 +57,11 @@ OUTCOME_NAMES = ("converged", "cycle", "cap", "direct")
 
 
 def standings_frame(
-    columns: dict[str, IntArray], season_labels: list[str], rules_labels: list[str], players: pd.DataFrame, category: IntArray
+    columns: dict[str, npt.NDArray[Any]],
+    season_labels: list[str],
+    rules_labels: list[str],
+    players: pd.DataFrame,
+    category: IntArray,
 ) -> pd.DataFrame:
     """Return the standings from columns of numbers.
 

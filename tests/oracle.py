@@ -32,7 +32,7 @@ class Table:
 
 
 def half_away(x: Fraction) -> int:
-    return int(math.floor(abs(x) + Fraction(1, 2))) * (1 if x >= 0 else -1)
+    return math.floor(abs(x) + Fraction(1, 2)) * (1 if x >= 0 else -1)
 
 
 def go_round(x: float) -> int:
@@ -147,7 +147,9 @@ class Oracle:
         own = self.own(rank)
         units = {me: units[me] + own[me] for me in units}
         values = {me: Fraction(self.value(rank[me])) for me in rank}
-        return Table(self.ranked(units), {me: Fraction(u, 2) for me, u in units.items()}, "direct", 1, 1, values)
+        return Table(
+            self.ranked(units), {me: Fraction(u, 2) for me, u in units.items()}, "direct", 1, 1, values
+        )
 
     def image(self, order):
         """Return the half points of the table valued by `order`."""

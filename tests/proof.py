@@ -12,11 +12,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-import keizerframe as kf
 import pandas as pd
-from keizerframe.rules import COMPATIBILITY
 from rich.progress import track
 
+import keizerframe as kf
+from keizerframe.rules import COMPATIBILITY
 from tests import goldens
 
 Facts = tuple[dict[str, tuple[float, int]], str | None, int | None]
@@ -79,7 +79,7 @@ def reasons(golden: dict) -> Iterator[tuple[str, str]]:
     for case in golden["cases"]:
         plain = kf.Rules.parse(case["options"], lenient=True)
         choices = {"none": plain}
-        for count in (1, 2):
+        for count in range(1, len(REASONS) + 1):
             for names in itertools.combinations(REASONS, count):
                 fields = {field: COMPATIBILITY[field] for name in names for field in REASONS[name]}
                 choices[" + ".join(names)] = plain.replace(**fields)
@@ -102,7 +102,9 @@ def main(name: str) -> int:
         return int(counts[False] > 0)
     if name == "default":
         counts = run(reasons)
-        print(f"{counts['none']} of {counts.total()} option sets equal to the documented scorer in default mode")
+        print(
+            f"{counts['none']} of {counts.total()} option sets equal to the documented scorer in default mode"
+        )
         for reason, count in counts.most_common():
             if reason != "none":
                 print(f"{count:6d}  {reason}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from keizerframe.rules import rules_from_chesspairing
 
+from keizerframe.rules import rules_from_chesspairing
 from tests import goldens
 from tests.oracle import Oracle
 

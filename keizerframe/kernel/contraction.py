@@ -7,6 +7,7 @@ rank alone one small table: a table of scores is then one matrix product and one
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,8 @@ from keizerframe.kernel.points import LARGEST
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
-AnyArray = npt.NDArray[np.generic]
+#: Integers, or floats that carry integers exactly.
+AnyArray = npt.NDArray[Any]
 
 #: Tables of a cycle are summed: so many must fit.
 LONGEST_CYCLE = 4096
@@ -110,7 +112,7 @@ def _carrier(bound: int, width: int) -> np.dtype[np.generic]:
 def _classes(table: IntArray, wanted: BoolArray, part: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Merge codes of one part that pay alike.
 
-    Returns the distinct rows [K, V, sizes, N], the row of each code (-1 = pays nothing), the part of each row.
+    Returns the distinct rows [K, V, sizes, N], the row of each code (-1 = pays nothing), each row's part.
     """
     kept = np.where(wanted[:, None, :, None], table, 0)
     flat = np.moveaxis(kept, 2, 0).reshape(kept.shape[2], -1)
@@ -153,7 +155,8 @@ class Layout:
         self.work = work
         season = active // versions
         position = np.arange(len(active)) - np.searchsorted(season, season)
-        self.slots = max(1, round(len(active) / max(1, np.count_nonzero(position == 0))))
+        of_seasons = max(1, int(np.count_nonzero(position == 0)))
+        self.slots = max(1, round(len(active) / of_seasons))
         slot = position % self.slots
         group = np.cumsum(slot == 0) - 1
         grid = np.repeat(active[slot == 0], self.slots).reshape(-1, self.slots)
@@ -166,7 +169,9 @@ class Layout:
         classes = work.opponent_price.shape[2]
         sized = self.version * work.prices.values.shape[1] + work.prices.size[of_season]
         self.price_at = ((sized[:, None] * classes + np.arange(classes)) * width)[:, :, None]
-        self.own_at = ((of_season[:, None] * width + np.arange(width)) * versions + self.version[:, None]) * width
+        self.own_at = (
+            (of_season[:, None] * width + np.arange(width)) * versions + self.version[:, None]
+        ) * width
 
     def compacted(self, active: IntArray) -> tuple[Layout, IntArray]:
         """Return the layout of the rows still active, and for each of its cells the cell it comes from."""
@@ -177,6 +182,9 @@ class Layout:
         """Return the units [cells, N] that the ranking gives."""
         work, width = self.work, self.work.shape[2]
         price = work.opponent_price.ravel().take(self.price_at + rank[:, None, :])
-        units = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games).reshape(-1, width)
+        units: AnyArray = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games).reshape(
+            -1, width
+        )
         units += work.own_part.ravel().take(self.own_at + rank)
-        return units.astype(work.key_dtype)
+        whole: IntArray = units.astype(work.key_dtype)
+        return whole

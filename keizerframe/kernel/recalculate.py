@@ -153,7 +153,7 @@ class Tally:
         total(tables.values, _at_rank(prices.values[at], rank))
         total(tables.parts[:, OWN_VALUE], _at_rank(prices.own[at], rank))
         for k, part in enumerate(self.work.own_part_of):
-            paid = _at_rank(self.work.own_price[at + (k,)], rank) * self.work.counts[k, season]
+            paid = _at_rank(self.work.own_price[*at, k], rank) * self.work.counts[k, season]
             total(tables.parts[:, part], paid)
 
 

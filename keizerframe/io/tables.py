@@ -1,0 +1,65 @@
+"""CSV as clubs write it: comma, semicolon or tab, UTF-8 or Windows, with the line of every row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from keizerframe.columns import Origin
+from keizerframe.errors import FileFormatError
+
+
+def read_csv(path: Path) -> tuple[pd.DataFrame, Origin]:
+    """Return a CSV file as text columns, and where its rows stand.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is empty, or a line has more cells than the header.
+    """
+    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=_delimiter(path))
+    header: list[str] = []
+    rows: list[list[str | None]] = []
+    lines: list[int] = []
+    faults: list[str] = []
+    before = 0
+    for cells in reader:
+        line, before = before + 1, reader.line_num
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not header:
+            header = [cell.strip().lower() for cell in cells]
+        elif len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
+            faults.append(f"line {line} has {len(cells)} cells, the header {len(header)}")
+        else:
+            cells = cells[: len(header)]
+            rows.append([cell.strip() or None for cell in cells] + [None] * (len(header) - len(cells)))
+            lines.append(line)
+    if faults:
+        raise FileFormatError(f"{path}: {'; '.join(faults[:10])}: quote cells that hold the separator")
+    if not header:
+        raise FileFormatError(f"{path}: the file is empty; its first line names the columns")
+    if twice := {name for name in header if name and header.count(name) > 1}:
+        raise FileFormatError(f"{path}: the column {sorted(twice)[0]!r} stands twice in the first line")
+    kept = [i for i, name in enumerate(header) if name]
+    frame = pd.DataFrame({header[i]: pd.Series([row[i] for row in rows], dtype="str") for i in kept})
+    return frame, Origin(path.name, np.asarray(lines, dtype=np.int64))
+
+
+def decoded(path: Path) -> str:
+    """Return a text file's content; what is not UTF-8 is read as Windows-1252."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
+
+
+def _delimiter(path: Path) -> str:
+    """Return the separator that the first line uses most."""
+    first = next((line for line in decoded(path).splitlines() if line.strip()), "")
+    return max(",;\t", key=first.count)

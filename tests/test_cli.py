@@ -1,0 +1,86 @@
+"""The command line: what it prints, where, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from keizerframe.cli import main
+from keizerframe.datasets import dataset_folder
+
+WAAGTOREN = str(dataset_folder() / "waagtoren")
+
+
+def test_compare_prints_a_line_a_season_and_writes_parquet(tmp_path, capsys):
+    assert main(["compare", WAAGTOREN, "--rules", "knsb", "freekeizer", "--out", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split("\t")[:3] for line in out.splitlines()[1:3]] == [
+        ["2018-19", "W134", "W134"],
+        ["2019-20", "W178", "W178"],
+    ]
+    assert "standings.parquet" in err
+    assert len(pd.read_parquet(tmp_path / "standings.parquet")) == 2 * 551
+    assert len(pd.read_parquet(tmp_path / "comparison.parquet")) == 7
+
+
+def test_quiet_says_nothing_beside_the_result(tmp_path, capsys):
+    arguments = ["compare", WAAGTOREN, "--rules", "knsb", "freekeizer", "--out", str(tmp_path), "--quiet"]
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 8
+    assert err == ""
+
+
+def test_json_is_json(capsys):
+    assert main(["compare", WAAGTOREN, "--rules", "knsb", "freekeizer", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == 7
+    assert all(row["same_champion"] for row in rows)
+
+
+def test_score_of_one_season(capsys):
+    assert main(["score", WAAGTOREN, "--rules", "keizerforclubs", "--season", "2018-19", "--top", "1"]) == 0
+    # The champion and his score are the golden ones.
+    assert capsys.readouterr().out.splitlines()[1].split("\t")[:4] == ["1", "W134", "67.0", "1089.0"]
+
+
+def test_presets_and_check(capsys):
+    assert main(["presets"]) == 0
+    assert "decaying-absences" in capsys.readouterr().out
+    assert main(["check", WAAGTOREN]) == 0
+    assert "7 seasons" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", WAAGTOREN, "--rules", "kbsn", "freekeizer"], "did you mean knsb"),
+        (["compare", WAAGTOREN, "--rules", "knsb"], "two rule sets"),
+        (["score", WAAGTOREN, "--rules", "knsb,los_fraction=1"], "did you mean loss_fraction"),
+        (["score", WAAGTOREN, "--rules", "knsb", "--season", "2018-20"], "2018-19"),
+        (["score", WAAGTOREN, "--ruls", "knsb"], "--rules"),
+        (["scor"], "score"),
+        (["presets", "--kind", "clubs"], "club"),
+    ],
+)
+def test_a_wrong_command_is_2_and_names_the_nearest(arguments, said, capsys):
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_faulty_data_is_1_with_the_first_ten(tmp_path, capsys):
+    rows = "".join(f"{r},a,b,2-0\n" for r in range(1, 13))
+    (tmp_path / "games.csv").write_text("round,white,black,result\n" + rows)
+    (tmp_path / "players.csv").write_text("player,rating\na,1800\nb,1700\n")
+    assert main(["check", str(tmp_path)]) == 1
+    err = capsys.readouterr().err
+    assert err.count("unknown result") == 10
+    assert "games.csv:2" in err
+    assert "and 2 more" in err
+
+
+def test_nothing_there_is_1(tmp_path, capsys):
+    assert main(["check", str(tmp_path / "none")]) == 1
+    assert "no such file" in capsys.readouterr().err
