@@ -73,9 +73,8 @@ class Problems:
 
     def frame(self) -> pd.DataFrame:
         """Return the problems, one row each, in the order of the file."""
-        frame = pd.DataFrame(self.rows, columns=list(PROBLEM_COLUMNS)).astype(
-            {"row": object, "round": object}
-        )
+        # Objects, so that a round beside an empty one stays a whole number.
+        frame = pd.DataFrame(self.rows, columns=list(PROBLEM_COLUMNS), dtype=object)
         order = sorted(range(len(frame)), key=lambda i: (self.rows[i]["file"], self.rows[i]["row"] or 0, i))
         return frame.iloc[order].reset_index(drop=True)
 

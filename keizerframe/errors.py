@@ -119,7 +119,7 @@ class NegativeValueWarning(KeizerWarning):
 
 def warn_user(message: str, category: type[KeizerWarning]) -> None:
     """Warn at the line outside keizerframe that led here, however deep the call is."""
-    level, frame = 1, sys._getframe(1)
+    level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("keizerframe"):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -127,7 +127,7 @@ def _number(value: Any) -> float:
 
 
 def _lenient_share(value: Any) -> Fraction:
-    return read_share(value) if isinstance(value, str | Fraction) else simplest_fraction(_number(value))
+    return simplest_fraction(_number(value))
 
 
 def _lenient_whole(value: Any) -> int:

@@ -71,10 +71,10 @@ class Intake:
         self._number_players()
         self._number_rounds(everywhere)
         self._check_rows()
+        self._check_twice()
         self._raise()
         self._place_players()
         self._build_grid()
-        self._raise()
 
     def _raise(self) -> None:
         if self.problems.rows:
@@ -189,6 +189,8 @@ class Intake:
             self.listed[column] = self._column(frame, "rounds", column, reader)
         dates = frame["date"] if "date" in frame else pd.Series([None] * len(frame))
         # Dates stay text as they were written; a date type becomes year-month-day.
+        if pd.api.types.is_datetime64_any_dtype(dates):
+            dates = dates.dt.strftime("%Y-%m-%d")
         self.dates = pd.concat([dates, pd.Series([None], dtype="object")], ignore_index=True).astype("str")
 
     # --- numbering
@@ -406,15 +408,12 @@ class Intake:
         self.outcomes, numbers = _outcome_numbers(self.games["result"].values)
         outcome = np.zeros(cells[-1], dtype=np.int16)
         whose = np.full(cells[-1], NOBODY, dtype=np.int16)
-        against = black >= 0
         sides = ((white, black, base + white, code, 0), (black, white, base + black, code, 1))
-        taken = [sides[0][2], sides[1][2][against]]
         for me, other, cell, result, side in sides:
             mine = me >= 0
             outcome[cell[mine]] = numbers[result[mine], side]
             paired = mine & (other >= 0)
             whose[cell[paired]] = (other - players[self.game_season])[paired]
-        self._check_twice(np.concatenate(taken), np.flatnonzero(against), cells[-1])
         self.grid = Grid(
             players=players,
             rounds=rounds,
@@ -426,23 +425,32 @@ class Intake:
             outcome=outcome,
         )
 
-    def _check_twice(self, taken: IntArray, with_black: IntArray, cells: int) -> None:
-        """Check that no player has two rows in a round; `taken` holds the cell of every white, then black."""
-        if len(taken) == 0 or np.bincount(taken, minlength=cells).max() < 2:
+    def _check_twice(self) -> None:
+        """Check that no player has two rows in a round."""
+        width = int(self.cell_round.max(initial=0)) + 1
+        # Who and when, for every White and then every Black whose player and round could be read.
+        key = np.concatenate([self.side[column] * width + self.cell_round for column in ("white", "black")])
+        known = np.concatenate(
+            [(self.side[column] >= 0) & (self.cell_round >= 0) for column in ("white", "black")]
+        )
+        place = np.flatnonzero(known)
+        if len(place) == 0 or np.bincount(key[known]).max() < 2:
             return
-        rows = np.concatenate([np.arange(len(self.game_season)), with_black])
-        column = np.repeat(["white", "black"], [len(self.game_season), len(with_black)])
-        order = np.lexsort((rows, taken))
-        first = order[np.searchsorted(taken[order], taken)]
-        for i in np.flatnonzero(first != np.arange(len(taken))):
-            here, there = int(rows[i]), self.origins["games"].row(int(rows[first[i]]))
+        length = len(self.game_season)
+        place = place[np.lexsort((place, place % length))]
+        first: dict[int, int] = {}
+        for who, position in zip(key[place].tolist(), place.tolist(), strict=True):
+            here, there = position % length, first.setdefault(who, position) % length
+            if here == there:
+                continue
+            column = "white" if position < length else "black"
             self._note(
                 "games",
                 here,
                 "a player twice in a round",
-                f"he also has row {there}: delete one of them",
-                column=str(column[i]),
-                value=self.games[str(column[i])].at(here),
+                f"he also has row {self.origins['games'].row(there)}: delete one of them",
+                column=column,
+                value=self.games[column].at(here),
             )
 
 

@@ -134,7 +134,8 @@ class Oracle:
 
     def table(self) -> Table:
         if not self.rounds:
-            return Table(self.start, dict.fromkeys(self.start, Fraction(0)), "direct", 0)
+            values = {me: Fraction(self.value(i)) for i, me in enumerate(self.start, 1)}
+            return Table(self.start, dict.fromkeys(self.start, Fraction(0)), "direct", 0, 1, values)
         return self.frozen() if self.rules.recalculation == "frozen" else self.fixed_point()
 
     def frozen(self) -> Table:

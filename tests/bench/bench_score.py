@@ -1,0 +1,94 @@
+"""Speed of scoring: ``OPENBLAS_NUM_THREADS=1 pytest tests/bench/bench_score.py --benchmark-only``.
+
+The same figures with the peak of memory: ``OPENBLAS_NUM_THREADS=1 python -m tests.bench.bench_score``.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+
+import pytest
+
+import keizerframe as kf
+from keizerframe import scoring
+from keizerframe.catalog import PRESETS, resolve_rules
+from tests.bench.seasons import make_frames
+
+RULES = resolve_rules(
+    [
+        "keizerforclubs",
+        "knsb",
+        "freekeizer",
+        "no-self-victory",
+        "fixed-absences",
+        "decaying-absences",
+        "knsb,loss_fraction=1/12",
+        "keizerforclubs,value_number_base=100",
+    ]
+)
+assert set(PRESETS) & set(RULES)
+
+
+class Work:
+    """The large batch in its stages, and single seasons."""
+
+    def __init__(self) -> None:
+        self.frames = make_frames(1000, 60, 30)
+        self.season = kf.Season(*self.frames)
+        self.batches = self.kernel()
+        self.one = kf.Season(*make_frames(1, 60, 30, seed=2))
+        self.large = kf.Season(*make_frames(1, 300, 40, seed=3))
+
+    def ingest(self) -> kf.Season:
+        return kf.Season(*self.frames)
+
+    def kernel(self) -> list[scoring.Batch]:
+        return list(scoring._batches(self.season, list(RULES.values()), None, None))
+
+    def output(self) -> object:
+        return scoring._frame(self.season, list(RULES), self.batches)
+
+    def whole(self) -> object:
+        return kf.score(kf.Season(*self.frames), RULES)
+
+    def one_season(self) -> object:
+        return kf.score(self.one, "knsb")
+
+    def large_season(self) -> object:
+        return kf.score(self.large, "knsb")
+
+
+STAGES = ("ingest", "kernel", "output", "whole", "one_season", "large_season")
+
+
+@pytest.fixture(scope="module")
+def work() -> Work:
+    return Work()
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_speed(benchmark, work, stage):
+    benchmark.pedantic(getattr(work, stage), rounds=20 if "season" in stage else 5, warmup_rounds=2)
+
+
+def median(call: Callable[[], object], rounds: int = 5) -> float:
+    """Return the median of several runs in seconds, after one that does not count."""
+    call()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    ready = Work()
+    for stage in STAGES:
+        seconds = median(getattr(ready, stage), 50 if "season" in stage else 5)
+        each = f"{seconds / 8000 * 1e6:8.1f} us a season and rule set" if "season" not in stage else ""
+        print(f"{stage:14s}{seconds * 1000:10.2f} ms {each}")
+    print(f"peak memory   {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:10.2f} GB")
