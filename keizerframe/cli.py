@@ -200,6 +200,8 @@ def _tell(line: str, quiet: bool) -> None:
 
 def _readable(summary: pd.DataFrame) -> pd.DataFrame:
     """Return the summary as a person reads it."""
+    if summary.empty:
+        return summary
     settled = summary["outcome"].where(
         summary["outcome"] == summary["outcome_against"],
         summary["outcome"] + " / " + summary["outcome_against"],
@@ -208,8 +210,8 @@ def _readable(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "season": summary["season"],
-            "champion": summary["champion"],
-            "champion against": summary["champion_against"],
+            f"champion under {summary['rules'].iloc[0]}": summary["champion"],
+            f"under {summary['against'].iloc[0]}": summary["champion_against"],
             "change place": summary["moved"].astype("str") + " of " + summary["players"].astype("str"),
             "largest move": moves,
             "tau-b": summary["tau_b"].map("{:.3f}".format),
