@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -211,3 +211,54 @@ def choice(*values: str) -> Any:
         return str(value)
 
     return _field(FieldKind(default=values[0], read=read, read_lenient=read), default=None)
+
+
+def custom(read: Callable[[Any], Any], write: Callable[[Any], Any], default: Any = None) -> Any:
+    """A field with a reader and a writer of its own."""
+    return _field(FieldKind(default=default, read=read, read_lenient=read, write=write))
+
+
+def optional_share(least: Fraction | None = None) -> Any:
+    """A share, or None; at or above `least`."""
+
+    def read(value: Any) -> Fraction:
+        number = read_share(value)
+        if least is not None and number < least:
+            raise ValueError(f"must be at least {least}")
+        return number
+
+    return custom(_optional(read), _optional(write_share))
+
+
+def optional_natural() -> Any:
+    """A whole number from 0, or None."""
+    return custom(_optional(_at_least(0)), lambda value: value)
+
+
+def read_shares(value: Any) -> tuple[Fraction, ...]:
+    """Return a non-empty list of shares."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise ValueError('must be a list of numbers, such as ["4/5", "3/5", 0]')
+    numbers_read = tuple(read_share(one) for one in value)
+    if not numbers_read:
+        raise ValueError("must not be empty; leave it out instead")
+    return numbers_read
+
+
+def optional_shares() -> Any:
+    """A list of shares, or None."""
+    return custom(_optional(read_shares), _optional(lambda value: [write_share(one) for one in value]))
+
+
+def names(allowed: tuple[str, ...], default: tuple[str, ...] | None) -> Any:
+    """A list of some of the allowed names, each once."""
+
+    def read(value: Any) -> tuple[str, ...] | None:
+        if value is None and default is None:
+            return None
+        parts = tuple(value.split("+")) if isinstance(value, str) else tuple(value)
+        if not parts or len(set(parts)) < len(parts) or not set(parts) <= set(allowed):
+            raise ValueError(f"must be a list of some of {', '.join(allowed)}, each once")
+        return parts
+
+    return custom(read, lambda value: None if value is None else list(value), default)

@@ -64,6 +64,11 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(name="club-loss", kind="club", fallback="club"),
     Outcome(name="late-start", kind="absence", fallback="handicap"),
     Outcome(name="handicap", kind="absence"),
+    # Claims that no row spells: rule sets make them of others.
+    Outcome(name="unpaid-absence", kind="absence", counts=("absences",)),
+    Outcome(name="left-win", kind="game", counts=("played", "wins"), half_points=2),
+    Outcome(name="left-draw", kind="game", counts=("played", "draws"), half_points=1),
+    Outcome(name="left-other", kind="game"),
 )
 OUTCOME_NUMBER: dict[str, int] = {outcome.name: number for number, outcome in enumerate(OUTCOMES)}
 

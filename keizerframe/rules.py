@@ -18,11 +18,29 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from keizerframe.errors import RulesError, nearest
+from keizerframe.awards import (
+    Award,
+    FrozenDict,
+    read_changes,
+    read_extra,
+    read_value_list,
+    read_values_from,
+    write_changes,
+    write_extra,
+    write_value_list,
+    write_values_from,
+)
+from keizerframe.contradictions import contradictions
 from keizerframe.fields import (
     choice,
+    custom,
     flag,
+    names,
     natural,
+    optional_natural,
     optional_points,
+    optional_share,
+    optional_shares,
     optional_whole,
     points,
     positive,
@@ -32,34 +50,21 @@ from keizerframe.fields import (
 )
 from keizerframe.results import fallback_chain
 
-OwnValue = Literal["current", "none"]
-Recalculation = Literal["fixed-point", "frozen"]
+OwnValue = Literal["current", "none", "start"]
+Recalculation = Literal["fixed-point", "previous", "frozen", "static", "two-ages"]
 OnCycle = Literal["average", "average-two", "stop"]
-Arithmetic = Literal["exact", "float64"]
+Rounding = Literal["half", "whole", "none"]
+RoundingOf = Literal["item", "total"]
+RoundingTies = Literal["away", "even"]
+RatioRounding = Literal["half-even", "floor"]
+Arithmetic = Literal["exact", "float64", "float32"]
 DecayRounding = Literal["once", "floor"]
-Withdrawn = Literal["keep", "void"]
-Roster = Literal["joined", "joined-next"]
-Source = Literal["opponent", "own", "fixed"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Award:
-    """What one outcome pays.
-
-    Parameters
-    ----------
-    of
-        Whose value number is shared: the opponent's, the player's own, or none (``fixed`` points).
-    amount
-        The share of that value number, or the points.
-    counts_as_absence
-        Whether the outcome uses up the absence limit and decays.
-    """
-
-    of: Source
-    amount: Fraction
-    counts_as_absence: bool = False
-
+Withdrawn = Literal["keep", "void", "share"]
+Roster = Literal["joined", "joined-next", "all"]
+MissingRow = Literal["absent", "none"]
+Scope = Literal["season", "part"]
+StartOrder = Literal["rating", "given"]
+EmptySeason = Literal["own", "zero"]
 
 # Field of the share, field of the fixed points that replace it, by outcome.
 _GAME_SHARES = {
@@ -79,6 +84,8 @@ _OWN_SHARES = {
     "club": ("club_commitment_fraction", "club_commitment_fixed_value"),
 }
 _ABSENCES = ("absent", "excused")
+_NOT_FROZEN = ("fixed-point", "previous", "static", "two-ages")
+_VALUE_TIES = ("rating", "name", "id")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +119,26 @@ excused_absent_fixed_value, club_commitment_fixed_value
     late_join_handicap
         Points for each round missed before joining; outside limit and decay.
     own_value
-        The own value number added once: ``current`` or ``none``. ``self_victory`` is another spelling.
+        The own value number added once: ``current``, ``none``, or ``start`` (that of the start order, all
+        season). ``self_victory`` is another spelling of the first two.
+    own_value_fades
+        Shares of the own value number after rounds 1, 2, ...; the last one holds. None = 1.
+    value_ratio, value_ratio_rounding
+        q: value number of rank 1 = round((N - 1) q / (q - 1)), so that the first has about q times the last.
+    value_per_player
+        c: value number of rank 1 = round(c N), halves away from zero.
+    value_list
+        The value numbers themselves, rank 1 first; or ``pairs`` (two ranks share a value number, the next two
+        have twice the step less), or ``normalised`` (KeizerForClubs' list from `value_ratio` down to 1).
     recalculation
-        Which ranking supplies the value numbers: ``fixed-point`` (the table's own ranking) or ``frozen``
-        (each round keeps the ranking before it). ``frozen=True`` is another spelling.
+        Which ranking supplies the value numbers of a table: its own (``fixed-point``), the one before it
+        (``previous``), for each round the one before that round (``frozen``), the start order (``static``), or
+        the last but one for all rounds but the newest (``two-ages``). ``frozen=True`` is another spelling.
+    freeze_after
+        With ``previous``: value numbers stay those of the ranking after this round.
+    rounding, rounding_of, rounding_ties
+        To ``half`` or ``whole`` points or not at all (``none``); each ``item`` or the ``total``; halves
+        ``away`` from zero or to ``even``.
     on_cycle
         What to print when the fixed point is a cycle of tables: the exact mean over all of them
         (``average``), the mean of the last two rounded to half points (``average-two``, the documented
@@ -123,17 +146,39 @@ excused_absent_fixed_value, club_commitment_fixed_value
     max_iterations
         Tables after which to give up; None = 2,000, or 20 with ``average-two``.
     arithmetic
-        ``exact`` rationals, or ``float64``: the product in double precision before rounding, as the
-        documented scorer does.
+        ``exact`` rationals; ``float64``: the product in double precision before rounding, as the
+        documented scorer does; ``float32``: items and totals in single precision, as KeizerForClubs does.
     decay_rounding
         ``once``: the decayed share is rounded once; ``floor``: the rounded half points are halved and
         rounded down, as the documented scorer does.
-    withdrawn
+    withdrawn, withdrawn_share
         ``keep``: games of players who left pay both sides and the leaver keeps his place; ``void``: he
-        leaves the table and his opponents' points go with him.
+        leaves the table and his opponents' points go with him; ``share``: he leaves the table and a win over
+        him pays this share of the own value number, a draw half of it, anything else `loss_fraction` of it.
     roster
-        Who is in the table: ``joined`` (by the roster round, by default the last round scored) or
-        ``joined-next`` (by default the round after it).
+        Who is in the table: ``joined`` (by the roster round, by default the last round scored),
+        ``joined-next`` (by default the round after it), or ``all``.
+    missing_row
+        A roster player without a row is ``absent``, or nothing (``none``).
+    absence_needs_game
+        Absences before a player's first game pay nothing, yet use up the limit.
+    limit_scope
+        Absences count per ``season`` or per ``part``.
+    start_order
+        By ``rating``, or as ``given`` by the players' start_rank.
+    value_ties, place_ties
+        What decides equal scores when value numbers are handed out, and in print: rating, name, id, start,
+        and in print game_points; the id is always the last. `place_ties` None = as `value_ties`.
+    empty_season
+        Before the first round everybody has his ``own`` value number, or ``zero``.
+    extra
+        Further awards: result code -> `Award` (or a mapping with its fields). A refinement such as
+        ``excused:late`` may have one of its own.
+    changes
+        Round k -> fields (shares, fixed points, caps, extra) that hold for the rows of rounds >= k; absences
+        are counted on.
+    values_from
+        Other rules whose ranking supplies the value numbers: these rules then decide the place only.
     label, source
         A name, and where the rules come from; not part of equality.
     self_victory, frozen
@@ -179,14 +224,34 @@ excused_absent_fixed_value, club_commitment_fixed_value
     absence_limit: int = natural(5)
     absence_decay: bool = flag(False)
     late_join_handicap: Fraction = points(0)
-    own_value: OwnValue = choice("current", "none")
-    recalculation: Recalculation = choice("fixed-point", "frozen")
+    own_value: OwnValue = choice("current", "none", "start")
+    own_value_fades: tuple[Fraction, ...] | None = optional_shares()
+    value_ratio: Fraction | None = optional_share(Fraction(11, 10))
+    value_ratio_rounding: RatioRounding = choice("half-even", "floor")
+    value_per_player: Fraction | None = optional_share(Fraction(1, 10))
+    value_list: tuple[Fraction, ...] | str | None = custom(read_value_list, write_value_list)
+    recalculation: Recalculation = choice("fixed-point", "previous", "frozen", "static", "two-ages")
+    freeze_after: int | None = optional_natural()
+    rounding: Rounding = choice("half", "whole", "none")
+    rounding_of: RoundingOf = choice("item", "total")
+    rounding_ties: RoundingTies = choice("away", "even")
     on_cycle: OnCycle = choice("average", "average-two", "stop")
     max_iterations: int | None = positive(None)
-    arithmetic: Arithmetic = choice("exact", "float64")
+    arithmetic: Arithmetic = choice("exact", "float64", "float32")
     decay_rounding: DecayRounding = choice("once", "floor")
-    withdrawn: Withdrawn = choice("keep", "void")
-    roster: Roster = choice("joined", "joined-next")
+    withdrawn: Withdrawn = choice("keep", "void", "share")
+    withdrawn_share: Fraction = share("3/4")
+    roster: Roster = choice("joined", "joined-next", "all")
+    missing_row: MissingRow = choice("absent", "none")
+    absence_needs_game: bool = flag(False)
+    limit_scope: Scope = choice("season", "part")
+    start_order: StartOrder = choice("rating", "given")
+    value_ties: tuple[str, ...] = names(("rating", "name", "id", "start"), _VALUE_TIES)
+    place_ties: tuple[str, ...] | None = names(("game_points", "rating", "name", "id", "start"), None)
+    empty_season: EmptySeason = choice("own", "zero")
+    extra: Mapping[str, Award] = custom(read_extra, write_extra, FrozenDict())
+    changes: Mapping[int, Mapping[str, Any]] = custom(read_changes, write_changes, FrozenDict())
+    values_from: Rules | None = custom(read_values_from, write_values_from)
     label: str = text()
     source: str = text()
     self_victory: InitVar[bool | None] = None
@@ -203,7 +268,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
                 object.__setattr__(self, field.name, kind.read(value))
             except ValueError as fault:
                 problems.append(f"{field.name} = {value!r}: {fault}")
-        if problems:
+        if problems or (problems := contradictions(self)):
             raise RulesError(problems)
 
     def _take_spelling(self, spelling: str, given: bool | None, problems: list[str]) -> None:
@@ -327,7 +392,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         """
         # JSON scalars are TOML scalars.
         lines = [
-            f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in self.settings().items()
+            f"{name} = {_toml(value)}\n" for name, value in self.settings().items()
         ]
         return _save("".join(lines), path)
 
@@ -378,7 +443,10 @@ excused_absent_fixed_value, club_commitment_fixed_value
                 counts_as_absence=outcome in _ABSENCES,
             )
         table["handicap"] = Award(of="fixed", amount=self.late_join_handicap)
-        return MappingProxyType(table)
+        table["unpaid-absence"] = Award(of="fixed", amount=Fraction(0), counts_as_absence=True)
+        for outcome, part in (("left-win", 1), ("left-draw", Fraction(1, 2)), ("left-other", self.loss_fraction)):
+            table[outcome] = Award(of="own", amount=self.withdrawn_share * part)
+        return MappingProxyType(table | dict(self.extra))
 
     def award(self, outcome: str) -> Award:
         """Return what `outcome` pays, through its fallbacks if these rules do not know it.
@@ -392,6 +460,20 @@ excused_absent_fixed_value, club_commitment_fixed_value
             if name in self.awards:
                 return self.awards[name]
         return Award(of="fixed", amount=Fraction(0))
+
+    @cached_property
+    def epochs(self) -> tuple[tuple[int, Rules], ...]:
+        """The rules by the round from which they hold: `changes` and the windows of `extra` start new ones."""
+        rules = self.replace(changes={}) if self.changes else self
+        stages = {1: rules}
+        for first, fields in sorted(self.changes.items()):
+            stages[first] = rules = rules.replace(**fields)
+        starts = set(stages)
+        for stage in stages.values():
+            for award in stage.extra.values():
+                if award.rounds is not None:
+                    starts |= {award.rounds[0], award.rounds[1] + 1}
+        return tuple((first, stages[max(k for k in stages if k <= first)]) for first in sorted(starts))
 
     @property
     def iterations_allowed(self) -> int:
@@ -407,7 +489,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
 #: Spelling -> the field it stands for, and the values of that field it agrees with; the first is its meaning.
 _SPELLINGS: dict[str, tuple[str, dict[bool, tuple[str, ...]]]] = {
     "self_victory": ("own_value", {True: ("current",), False: ("none",)}),
-    "frozen": ("recalculation", {True: ("frozen",), False: ("fixed-point",)}),
+    "frozen": ("recalculation", {True: ("frozen",), False: _NOT_FROZEN}),
 }
 
 
@@ -418,6 +500,13 @@ def _spelling(field: str, meaning: tuple[str, ...]) -> property:
 # The init-only parameters leave a class attribute behind; reading a spelling shall give its meaning.
 for _name, (_field, _meanings) in _SPELLINGS.items():
     setattr(Rules, _name, _spelling(_field, _meanings[True]))
+
+
+def _toml(value: Any) -> str:
+    """Return a JSON value as TOML: scalars and lists are written alike, tables inline."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _snake(key: str) -> str:
@@ -483,4 +572,5 @@ COMPATIBILITY: dict[str, Any] = {
     "on_cycle": "average-two",
     "withdrawn": "void",
     "roster": "joined-next",
+    "empty_season": "zero",
 }
