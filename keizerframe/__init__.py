@@ -8,6 +8,7 @@ from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
 from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
 from keizerframe.io import read, to_parquet
+from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
 from keizerframe.rules import Award, Rules, rules_from_chesspairing
 from keizerframe.scoring import score
 from keizerframe.season import Season, concat
@@ -29,6 +30,7 @@ __all__ = [
     "presets",
     "read",
     "rules_from_chesspairing",
+    "rules_from_keizerforclubs",
     "score",
     "to_parquet",
 ]

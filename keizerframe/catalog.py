@@ -70,9 +70,160 @@ _SIXTHS: dict[str, object] = {
     "absence_limit": 5,
 }
 
+
+def _program(
+    name: str, title: str, *, source: str, proof: str, assumptions: str = "", **fields: object
+) -> Preset:
+    rules = Rules.parse({"label": name, "source": source} | fields)
+    return Preset(rules=rules, kind="program", title=title, proof=proof, assumptions=assumptions)
+
+
+_FREEKEIZER = _program(
+    "freekeizer-0.5",
+    "FreeKeizer 0.5 itself",
+    source="the program FreeKeizer 0.5, compiled and run",
+    proof="957 golden tables of at most 16 players, and the larger ones given the table before "
+    "(python -m tests.proof freekeizer)",
+    assumptions="top value N unless given; ties by start order, where the program's library sort is unstable "
+    "above 16 players; club duty counts as an absence",
+    start_order="given",
+    roster="all",
+    value_ties=["start"],
+    recalculation="previous",
+    own_value="start",
+    loss_fraction="1/6",
+    bye_value_fraction="4/6",
+    half_bye_fraction="4/6",
+    absent_penalty_fraction="2/6",
+    excused_absent_fraction="2/6",
+    extra={"club": {"of": "own", "amount": "2/6", "counts_as_absence": True}},
+    absence_needs_game=True,
+    rounding="whole",
+)
+_KEIZERFORCLUBS = _program(
+    "keizerforclubs-2.0",
+    "KeizerForClubs 2.0 with its shipped settings",
+    source="the ranking code of the program KeizerForClubs 2.0.2.4",
+    proof="150 golden seasons: points of every row, sums, ranks, next values; 551 rows of real seasons "
+    "(python -m tests.proof keizerforclubs)",
+    assumptions="the printed order rounds sums to two decimals first, which these rules do not",
+    recalculation="previous",
+    roster="all",
+    value_ratio=3,
+    value_ties=["rating", "id"],
+    place_ties=["game_points", "rating", "id"],
+    withdrawn="share",
+    absent_penalty_fraction="5%",
+    absence_limit=0,
+    missing_row="none",
+    rounding="none",
+    arithmetic="float32",
+    extra={
+        "adjourned": {"of": "opponent", "amount": "1/2"},
+        "late-start": {"of": "own", "amount": "5%"},
+    },
+)
+_SHARLY_SHARES: dict[str, object] = {
+    "recalculation": "previous",
+    "roster": "all",
+    "value_ratio": 3,
+    "value_ratio_rounding": "floor",
+    "value_ties": ["start"],
+    "bye_value_fraction": "1/3",
+    "half_bye_fraction": "1/3",
+    "excused_absent_fraction": "1/3",
+    "club_commitment_fraction": "1/3",
+    "absent_penalty_fraction": 0,
+    "absence_limit": 0,
+    "missing_row": "none",
+    "rounding": "none",
+    "extra": {"adjourned": {"of": "opponent", "amount": "1/2"}},
+}
+_ONE_PASS = "30 golden seasons and real ones in exact fractions (python -m tests.proof one_pass)"
+_CAISSA_VALUES: dict[str, object] = {
+    "recalculation": "previous",
+    "value_number_base": 260,
+    "value_ties": ["start"],
+    "loss_fraction": "1/4",
+    "bye_value_fraction": "1/2",
+    "absent_penalty_fraction": "1/2",
+    "excused_absent_fraction": "1/2",
+    "club_commitment_fraction": "1/2",
+    "absence_limit": 0,
+    "missing_row": "none",
+    "rounding": "none",
+}
+
 PRESETS: dict[str, Preset] = {
     preset.rules.label: preset
     for preset in (
+        _FREEKEIZER,
+        _KEIZERFORCLUBS,
+        _program(
+            "sharly-chess",
+            "Sharly Chess, Keizer tournaments",
+            source="Sharly Chess: scorer, its unit tests and user documentation",
+            proof=f"Sharly's own unit cases; {_ONE_PASS}",
+            **_SHARLY_SHARES,
+        ),
+        _program(
+            "sharly-chess-start",
+            "Sharly Chess, older version: own value number of the start order",
+            source="Sharly Chess, an older version of the scorer",
+            proof="by its parts: sharly-chess and the own value of freekeizer-0.5",
+            **_SHARLY_SHARES,
+            own_value="start",
+        ),
+        _program(
+            "caissa-2014",
+            "Caissa Amsterdam's two lists (Aangepast Keizer, in Sevilla)",
+            source="Caissa's regulation for 2014-15: an invisible value list, and a score list valued by it",
+            proof=_ONE_PASS,
+            assumptions="both lists add the own value number once, value by the ranking before, do not round; bye "
+            "1/2 in both, a forfeit loss nothing, no row nothing; ties by start order",
+            recalculation="previous",
+            value_ties=["start"],
+            bye_value_fraction="1/2",
+            absent_penalty_fraction="33/100",
+            excused_absent_fraction="33/100",
+            club_commitment_fraction="1/2",
+            absence_limit=5,
+            limit_scope="part",
+            missing_row="none",
+            rounding="none",
+            values_from=_CAISSA_VALUES,
+        ),
+        _program(
+            "classic",
+            "Keizer's own example",
+            source="Keizer's example as retold by the site of Sevilla",
+            proof=f"published example 1; {_ONE_PASS}",
+            assumptions="top value number N unless given; byes, absences and club duty pay nothing",
+            recalculation="previous",
+            value_ties=["start"],
+            bye_value_fraction=0,
+            half_bye_fraction=0,
+            absent_penalty_fraction=0,
+            excused_absent_fraction=0,
+            club_commitment_fraction=0,
+            rounding="none",
+        ),
+        _program(
+            "esg",
+            "ESG Emmen's own program",
+            source="documentation of ESG Emmen's application, 2025-26",
+            proof="published example 5",
+            assumptions="its floor of 1 for value numbers cannot be said",
+            recalculation="frozen",
+            own_value="none",
+            value_number_base=60,
+            bye_fixed_value=40,
+            absent_fixed_value=20,
+            excused_absent_fixed_value=20,
+            club_commitment_fixed_value=40,
+            absence_limit=5,
+            late_join_handicap=15,
+        ),
         _variant("keizerforclubs", "the documented scorer's defaults"),
         _variant(
             "knsb",

@@ -58,11 +58,13 @@ def _modes(rules: Rules) -> Iterator[str]:
     if rules.values_from is not None:
         if rules.values_from.values_from is not None:
             yield "values_from of values_from: only one list may supply the values; drop the inner one"
-        if rules.recalculation != rules.values_from.recalculation:
-            yield (
-                f"recalculation = {rules.recalculation!r}, but values_from has "
-                f"{rules.values_from.recalculation!r}: both lists take their values from one ranking; make them equal"
-            )
+        for name in ("recalculation", "freeze_after", "roster", "withdrawn", "start_order"):
+            ours, theirs = getattr(rules, name), getattr(rules.values_from, name)
+            if ours != theirs:
+                yield (
+                    f"{name} = {ours!r}, but values_from has {theirs!r}: both lists are of the same players and "
+                    "take their values from one ranking; make them equal"
+                )
 
 
 def _arithmetic(rules: Rules) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,9 @@ class Intake:
             rows = self.problems.rows[known:]
             bad_before[column] = {row["row"] for row in rows}
         needed = [column for column in ("season", "round", "white", "result") if column in frame]
+        if not self.games["season"].values and "season" in needed:
+            # One season labelled '': an all-empty column is no column.
+            needed.remove("season")
         for column in needed:
             for position in np.flatnonzero(self.games[column].codes < 0):
                 if self.origins["games"].row(int(position)) not in bad_before[column]:
@@ -298,6 +301,9 @@ class Intake:
         self.numbers = np.asarray(numbers, dtype=np.int32)[which] if width else np.zeros(0, dtype=np.int32)
         listing = source[self.round_of_season, which] if width else np.zeros(0, dtype=np.int64)
         part = self.listed["part"]
+        #: The part of each round as a number; rounds without one are together.
+        self.parts = np.append(part.codes, -1)[listing]
+        self.part_names = part.values
         self.round_frame = pd.DataFrame(
             {
                 "season": text_array(self.labels, self.round_of_season),
@@ -368,7 +374,10 @@ class Intake:
         names = np.asarray([*people["name"].values, ""], dtype=object)[people["name"].codes]
         names = np.where(people["name"].codes < 0, ids, names)
         rating = people["rating"].filled(0)
-        order = np.lexsort((_alphabetical(ids), _alphabetical(names), -rating, self.player_season))
+        by_id = _alphabetical(ids, key=_id_key)
+        order = np.lexsort((by_id, _alphabetical(names), -rating, self.player_season))
+        given = people["start_rank"].filled(NEVER)
+        self.keys = np.array([_dense_places(-rating), _alphabetical(names), by_id, given])[:, order]
         #: The place of each given player row.
         self.place = np.empty(length + 1, dtype=np.int64)
         self.place[order] = np.arange(length)
@@ -420,7 +429,9 @@ class Intake:
             cells=cells,
             joined=self.people["joined_round"].filled(0).astype(np.int32),
             left=self.people["withdrawn_after"].filled(NEVER).astype(np.int32),
+            keys=self.keys,
             numbers=self.numbers,
+            parts=self.parts,
             whose=whose,
             outcome=outcome,
         )
@@ -484,9 +495,19 @@ def _outcome_numbers(results: Sequence[str]) -> tuple[list[str], IntArray]:
     return names, table
 
 
-def _alphabetical(values: npt.NDArray[np.object_]) -> IntArray:
-    """Return for each text its place in the order of code points."""
+def _id_key(text: str) -> tuple[int, int, str]:
+    """Order ids that are numbers by their value, before all others."""
+    return (0, int(text), text) if text.isascii() and text.isdigit() else (1, 0, text)
+
+
+def _dense_places(values: IntArray) -> IntArray:
+    """Return the place of each number among the distinct ones."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _alphabetical(values: npt.NDArray[np.object_], key: Callable[[str], Any] = str) -> IntArray:
+    """Return for each text its place in the order of code points, or by `key`."""
     codes, uniques = pd.factorize(values)
     place = np.empty(len(uniques), dtype=np.int64)
-    place[sorted(range(len(uniques)), key=uniques.__getitem__)] = np.arange(len(uniques))
+    place[sorted(range(len(uniques)), key=lambda i: key(uniques[i]))] = np.arange(len(uniques))
     return place[codes] if len(uniques) else np.zeros(0, dtype=np.int64)

@@ -157,7 +157,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         him pays this share of the own value number, a draw half of it, anything else `loss_fraction` of it.
     roster
         Who is in the table: ``joined`` (by the roster round, by default the last round scored),
-        ``joined-next`` (by default the round after it), or ``all``.
+        ``joined-next`` (by default the round after it), or ``all``: joined_round then plays no part.
     missing_row
         A roster player without a row is ``absent``, or nothing (``none``).
     absence_needs_game

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from keizerframe.catalog import RulesArgument, resolve_rules
-from keizerframe.errors import NegativeValueWarning, ScoreRangeError, warn_user
+from keizerframe.errors import RulesError, ScoreRangeError
 from keizerframe.kernel.contraction import Contraction, Prices
-from keizerframe.kernel.grid import Coded, Counting, encode
-from keizerframe.kernel.points import LARGEST, Of, Tariff, own_units, points_table
-from keizerframe.kernel.recalculate import (
-    ABSENCES,
-    BYES,
-    CLUB,
-    DIRECT,
-    GAMES,
-    PARTS,
-    Policy,
-    Tables,
-    blank_tables,
-    fixed_point,
-    frozen,
-)
+from keizerframe.kernel.grid import Coded, encode
+from keizerframe.kernel.recalculate import Policy, fixed_point
+from keizerframe.kernel.recurrence import evaluate, rankings, sums_at
+from keizerframe.kernel.tables import DIRECT, OWN_VALUE, PARTS, Tables, blank_tables
 from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
-from keizerframe.rules import Award, Rules
+from keizerframe.rules import Rules
 from keizerframe.season import Season, as_season
 from keizerframe.standings import COUNT_COLUMNS, PART_COLUMNS, STANDINGS_SCHEMA, standings_frame
+from keizerframe.tariffs import ages_of, counting_of, price, tie_keys
 
 IntArray = npt.NDArray[np.integer]
 
-_OF = {"fixed": Of.FIXED, "opponent": Of.OPPONENT, "own": Of.OWN}
-_PART = {"nothing": GAMES, "game": GAMES, "bye": BYES, "absence": ABSENCES, "club": CLUB}
 #: Cells of a batch's largest arrays: bounds the memory, and keeps them near the processor.
 _BATCH_CELLS = 6_000_000
 
@@ -47,6 +35,9 @@ def score(
     *,
     through: int | None = None,
     roster_round: int | None = None,
+    by: Literal["part"] | None = None,
+    carry_over: bool = True,
+    min_games: int = 0,
 ) -> pd.DataFrame:
     """Score seasons under rule sets.
 
@@ -60,6 +51,13 @@ def score(
         Score the rounds up to this one; None = all.
     roster_round
         The round that decides who has joined and who has left; None = the last round scored.
+
+    by
+        ``"part"``: a table for each part of the season (column ``part`` of the rounds), with a column part.
+    carry_over
+        With `by`: each part starts from the order in which the last one ended.
+    min_games
+        Players with fewer games over the board are placed behind all others; ranks and value numbers stay.
 
     Returns
     -------
@@ -95,43 +93,120 @@ def score(
     """
     data = as_season(season)
     rule_sets = resolve_rules(rules)
-    batches = list(_batches(data, list(rule_sets.values()), through, roster_round))
-    return _frame(data, list(rule_sets), batches)
+    scope = Scope(through=through, roster_round=roster_round)
+    if by is None:
+        return _frame(data, rule_sets, list(_batches(data, list(rule_sets.values()), scope)), min_games)
+    return _by_part(data, rule_sets, scope, carry_over, min_games)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which rounds count, who is in the roster, and from which order it starts (None = the rules' own)."""
+
+    through: int | None = None
+    roster_round: int | None = None
+    part: int | None = None
+    start: IntArray | None = None
+
+
+def _by_part(
+    data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over: bool, min_games: int
+) -> pd.DataFrame:
+    """Score part after part, each from the order in which the one before ended."""
+    if not data.parts:
+        raise RulesError(["by = 'part', but no round has a part: give rounds with a column part"])
+    frames = []
+    for label, rules in rule_sets.items():
+        start: IntArray | None = None
+        for number, name in enumerate(data.parts):
+            batches = list(_batches(data, [rules], replace(scope, part=number, start=start)))
+            played = {int(s) for b in batches for s in b.seasons[b.coded.scored > 0]}
+            frame = _frame(data, {label: rules}, batches, min_games)
+            frame.insert(2, "part", pd.Series(name, index=frame.index, dtype="str"))
+            frames.append(frame[frame["season"].isin([data.labels[s] for s in played])])
+            if carry_over:
+                start = _final_places(data, batches, start)
+    order = {label: number for number, label in enumerate(rule_sets)}
+    whole = pd.concat(frames, ignore_index=True)
+    keys = (whole["place"], whole["part"].map({n: i for i, n in enumerate(data.parts)}), whole["rules"].map(order))
+    return whole.iloc[np.lexsort((*keys, pd.factorize(whole["season"], sort=True)[0]))].reset_index(drop=True)
+
+
+def _final_places(data: Season, batches: Sequence[Batch], before: IntArray | None) -> IntArray:
+    """Return the place of every player in the tables of one rule set; who has none keeps his place behind."""
+    places = np.arange(len(data.players)) if before is None else before + len(data.players)
+    places = places + len(data.players)
+    for batch in batches:
+        width = batch.coded.column.shape[1]
+        inside = np.arange(width) < batch.coded.size[:, None]
+        player = data.grid.players[batch.seasons][:, None] + batch.coded.column
+        places[player[inside]] = batch.tables.rank[inside]
+    return places
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The tables of some seasons under the rule sets of one coding."""
+    """The tables of some seasons under the rule sets of one coding; ranks are those of the value list."""
 
     seasons: IntArray
     rules: Sequence[int]
     coded: Coded
     tables: Tables
+    ranks: IntArray
     prices: Prices
     per_point: IntArray
     counts: IntArray
+    place: IntArray
 
 
-def _batches(
-    data: Season, rule_sets: Sequence[Rules], through: int | None, roster_round: int | None
-) -> Iterator[Batch]:
+def _batches(data: Season, rule_sets: Sequence[Rules], scope: Scope) -> Iterator[Batch]:
     """Yield the scored batches: rule sets that count and recalculate alike, seasons of a like size."""
-    groups: dict[tuple[Counting, str], list[int]] = {}
+    groups: dict[Any, list[int]] = {}
     for number, rules in enumerate(rule_sets):
-        groups.setdefault((counting_of(rules, data.outcomes), rules.recalculation), []).append(number)
+        key = (counting_of(rules, data.outcomes), ages_of(rules), rules.values_from)
+        groups.setdefault(key, []).append(number)
     sizes = data.grid.n_players
     by_size = np.argsort(sizes, kind="stable")
-    for (counting, mode), members in groups.items():
+    for members in groups.values():
         chosen = [rule_sets[number] for number in members]
-        tariffs = [tariff_of(rules, data.outcomes) for rules in chosen]
         for seasons in _portions(by_size, sizes, len(members)):
-            coded = encode(data.grid, seasons, counting, through=through, roster_round=roster_round)
-            prices = price(chosen, tariffs, coded, data.outcomes)
-            tables = _tables(chosen, mode, coded, prices)
-            per_point = np.array([tariff.per_point for tariff in tariffs])
-            yield Batch(
-                seasons, members, coded, tables, prices, per_point, _game_counts(coded, data.outcomes)
-            )
+            yield _batch(data, seasons, members, chosen, scope)
+
+
+def _batch(data: Season, seasons: IntArray, members: list[int], rule_sets: list[Rules], scope: Scope) -> Batch:
+    coded = _encode(data, seasons, rule_sets[0], scope)
+    source = rule_sets[0].values_from
+    prices = price(rule_sets, coded, data.outcomes, [source or rules for rules in rule_sets])
+    if source is None:
+        tables = _tables(rule_sets, coded, prices)
+        ranks = tables.rank
+    else:
+        tables, ranks = _shadow(data, seasons, rule_sets, coded, prices, scope)
+    _empty_seasons(tables, coded, prices, rule_sets)
+    counts = _game_counts(coded, data.outcomes)
+    return Batch(
+        seasons=seasons,
+        rules=members,
+        coded=coded,
+        tables=tables,
+        ranks=ranks,
+        prices=prices,
+        per_point=np.array([tariff.per_point for tariff in prices.tariffs]),
+        counts=counts,
+        place=_places(data, seasons, rule_sets, coded, tables, counts),
+    )
+
+
+def _encode(data: Season, seasons: IntArray, rules: Rules, scope: Scope) -> Coded:
+    return encode(
+        data.grid,
+        seasons,
+        counting_of(rules, data.outcomes),
+        through=scope.through,
+        roster_round=scope.roster_round,
+        part=scope.part,
+        start=scope.start,
+    )
 
 
 def _portions(by_size: IntArray, sizes: IntArray, rule_sets: int) -> Iterator[IntArray]:
@@ -148,119 +223,104 @@ def _portions(by_size: IntArray, sizes: IntArray, rule_sets: int) -> Iterator[In
         start = stop
 
 
-def counting_of(rules: Rules, outcomes: Sequence[str]) -> Counting:
-    """Return how `rules` turn rows into codes."""
-    return Counting(
-        counted=tuple(rules.award(name).counts_as_absence for name in outcomes),
-        missing=OUTCOME_NUMBER["absent"],
-        before_joining=OUTCOME_NUMBER["handicap"],
-        present=OUTCOME_NUMBER["unfinished"],
-        void=rules.withdrawn == "void",
-        lookahead=int(rules.roster == "joined-next"),
-    )
-
-
-def tariff_of(rules: Rules, outcomes: Sequence[str]) -> Tariff:
-    """Return `rules` as numbers.
-
-    Raises
-    ------
-    ScoreRangeError
-        If a share has too large a denominator for exact 64-bit scores.
-    """
-    awards: list[Award] = [rules.award(name) for name in outcomes]
-    per_point = 2
-    for name, award in zip(outcomes, awards, strict=True):
-        if max(abs(award.amount.numerator), award.amount.denominator) * per_point >= LARGEST >> 20:
-            raise ScoreRangeError(
-                f"the share {award.amount} for {name} is too long for exact scores: shorten it"
-            )
-    return Tariff(
-        of=np.array([_OF[award.of] for award in awards]),
-        numerator=np.array([award.amount.numerator for award in awards]),
-        denominator=np.array([award.amount.denominator for award in awards]),
-        counted=np.array([award.counts_as_absence for award in awards]),
-        limit=rules.absence_limit,
-        decay=rules.absence_decay,
-        floored=rules.decay_rounding == "floor",
-        doubles=rules.arithmetic == "float64",
-        per_point=per_point,
-        own=int(rules.own_value != "none"),
-    )
-
-
-def value_list(rules: Rules, size: int, width: int) -> IntArray:
-    """Return the value number of each rank in a roster of `size`, padded to `width`."""
-    base = size if rules.value_number_base is None else rules.value_number_base
-    values = base - np.arange(width) * rules.value_number_step
-    values[size:] = 0
-    return values
-
-
-def price(
-    rule_sets: Sequence[Rules], tariffs: Sequence[Tariff], coded: Coded, outcomes: Sequence[str]
-) -> Prices:
-    """Return the points tables of `rule_sets` for the roster sizes that occur."""
-    sizes, size = np.unique(coded.size, return_inverse=True)
-    width = coded.column.shape[1]
-    values = np.array([[value_list(rules, int(n), width) for n in sizes] for rules in rule_sets])
-    for rules, lowest in zip(rule_sets, values.min(axis=(1, 2), initial=0), strict=True):
-        if lowest < 0:
-            warn_user(
-                f"{rules.label or rules}: value numbers go down to {lowest} with {coded.size.max()} players, "
-                "and a win over a player below zero costs points; raise value_number_base",
-                NegativeValueWarning,
-            )
-    pairs = list(zip(tariffs, values, strict=True))
-    base = [OUTCOMES[OUTCOME_NUMBER[base_outcome(name)]] for name in outcomes]
-    part = np.array([_PART[outcome.kind] for outcome in base])
-    return Prices(
-        values=values,
-        own=np.array([own_units(tariff, value) for tariff, value in pairs]),
-        table=np.array(
-            [points_table(tariff, value, coded.outcome, coded.ordinal) for tariff, value in pairs]
-        ),
-        of_opponent=np.array([tariff.of[coded.outcome] == Of.OPPONENT for tariff in tariffs]),
-        size=size,
-        part=part[coded.outcome],
-    )
-
-
-def _tables(rule_sets: Sequence[Rules], mode: str, coded: Coded, prices: Prices) -> Tables:
+def _tables(rule_sets: Sequence[Rules], coded: Coded, prices: Prices) -> Tables:
     """Recalculate one batch."""
     rows, width = len(coded.size) * len(rule_sets), coded.column.shape[1]
     if width == 0:
         return blank_tables(rows, len(PARTS), width)
-    start = np.broadcast_to(np.arange(width), (rows, width)).astype(np.intp)
+    ages = ages_of(rule_sets[0])
     try:
-        if mode == "frozen":
-            tables = frozen(coded, prices, start, len(PARTS))
-        else:
-            policy = Policy(
-                limit=np.array([rules.iterations_allowed for rules in rule_sets]),
-                two_back=np.array([rules.on_cycle == "average-two" for rules in rule_sets]),
-                stop=np.array([rules.on_cycle == "stop" for rules in rule_sets]),
-            )
-            tables = fixed_point(Contraction(coded, prices), policy, start, len(PARTS))
+        if ages is not None:
+            return evaluate(coded, prices, ages, rankings(coded, prices, ages))
+        return fixed_point(Contraction(coded, prices), _policy(rule_sets)).tables
     except OverflowError as fault:
         names = ", ".join(rules.label or repr(rules) for rules in rule_sets)
-        raise ScoreRangeError(
-            f"scores under {names} reach {fault}, too many for exact 64-bit arithmetic"
-        ) from None
-    _clear_unplayed(tables, coded, prices, len(rule_sets))
-    return tables
+        raise ScoreRangeError(f"scores under {names} reach {fault}, too many for exact 64-bit arithmetic") from None
 
 
-def _clear_unplayed(tables: Tables, coded: Coded, prices: Prices, versions: int) -> None:
-    """Without a round scored there is no score yet: everybody at 0 in the start order."""
+def _policy(rule_sets: Sequence[Rules]) -> Policy:
+    return Policy(
+        limit=np.array([rules.iterations_allowed for rules in rule_sets]),
+        two_back=np.array([rules.on_cycle == "average-two" for rules in rule_sets]),
+        stop=np.array([rules.on_cycle == "stop" for rules in rule_sets]),
+    )
+
+
+def _shadow(
+    data: Season, seasons: IntArray, rule_sets: list[Rules], coded: Coded, prices: Prices, scope: Scope
+) -> tuple[Tables, IntArray]:
+    """Score with the value numbers of another list: the rankings that list used, in its own mode."""
+    source = rule_sets[0].values_from
+    assert source is not None  # the caller's condition
+    theirs = _encode(data, seasons, source, scope)
+    value_prices = price([source], theirs, data.outcomes, [source])
+    versions, width = len(rule_sets), coded.column.shape[1]
+    if width == 0:
+        return blank_tables(len(seasons) * versions, len(PARTS), width), np.zeros((0, 0), dtype=np.intp)
+    # The other list may hold the players in other columns.
+    where = np.argsort(theirs.column, axis=1)
+    column = np.take_along_axis(where, coded.column, axis=1)
+    ages = ages_of(source)
+    if ages is not None:
+        history = rankings(theirs, value_prices, ages)
+        moved = np.take_along_axis(history, column[None], axis=2)
+        tables = evaluate(coded, prices, ages, np.repeat(moved, versions, axis=1))
+        final = evaluate(theirs, value_prices, ages, history).rank
+    else:
+        tally = fixed_point(Contraction(theirs, value_prices), _policy([source]))
+        tables = sums_at(coded, prices, [(s, np.take_along_axis(r, column[s], axis=1)) for s, r in tally.used])
+        for name in ("outcome", "steps", "length"):
+            setattr(tables, name, np.repeat(getattr(tally.tables, name), versions))
+        final = tally.tables.rank
+    return tables, np.repeat(np.take_along_axis(final, column, axis=1), versions, axis=0)
+
+
+def _empty_seasons(tables: Tables, coded: Coded, prices: Prices, rule_sets: Sequence[Rules]) -> None:
+    """Before the first round the start order stands, with the own value numbers or nothing."""
+    versions = len(rule_sets)
     rows = np.flatnonzero(np.repeat(coded.scored == 0, versions))
     if not len(rows):
         return
-    tables.units[rows], tables.parts[rows], tables.steps[rows] = 0, 0, 0
-    tables.outcome[rows], tables.length[rows] = DIRECT, 1
+    season, version = np.divmod(rows, versions)
+    rank = coded.start[season]
+    own = prices.own_term((season, version), np.zeros_like(season), rank, coded.start)
+    scored = np.array([rules.empty_season == "own" for rules in rule_sets])[version]
+    tables.parts[rows] = 0
+    tables.parts[rows, OWN_VALUE] = np.where(scored[:, None], own, 0)
+    tables.units[rows] = tables.parts[rows, OWN_VALUE]
+    tables.outcome[rows], tables.length[rows], tables.steps[rows] = DIRECT, 1, 0
     tables.tables[rows], tables.divisor[rows] = 1, 1
-    tables.values[rows] = prices.values[rows % versions, prices.size[rows // versions]]
-    tables.rank[rows] = np.arange(tables.rank.shape[1])
+    tables.values[rows] = np.take_along_axis(prices.values[version, prices.size[season]], rank, axis=1)
+    tables.rank[rows] = rank
+
+
+def _places(
+    data: Season,
+    seasons: IntArray,
+    rule_sets: Sequence[Rules],
+    coded: Coded,
+    tables: Tables,
+    counts: IntArray,
+) -> IntArray:
+    """Return the printed order of each row from 0: by score, then by `place_ties`."""
+    versions = len(rule_sets)
+    places = tables.rank.copy()
+    for v, rules in enumerate(rule_sets):
+        if rules.place_ties is None:
+            continue
+        rows = np.arange(len(seasons)) * versions + v
+        index = np.minimum(data.grid.players[seasons][:, None] + coded.column, len(data.players) - 1)
+        keys: list[IntArray] = []
+        for name in rules.place_ties:
+            if name == "game_points":
+                keys.append(-counts[:, :, -1])
+            else:
+                keys += [data.grid.keys[key][index] for key in tie_keys(rules, [name])[: None if name == "start" else 1]]
+        keys.append(data.grid.keys[2][index])
+        outside = np.arange(coded.column.shape[1]) >= coded.size[:, None]
+        order = np.lexsort((*reversed(keys), -tables.units[rows], outside), axis=1)
+        places[rows] = np.argsort(order, axis=1)
+    return places
 
 
 def _game_counts(coded: Coded, outcomes: Sequence[str]) -> IntArray:
@@ -270,8 +330,9 @@ def _game_counts(coded: Coded, outcomes: Sequence[str]) -> IntArray:
     return coded.counts @ weights.astype(np.int64)
 
 
-def _frame(data: Season, labels: list[str], batches: Sequence[Batch]) -> pd.DataFrame:
+def _frame(data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], min_games: int) -> pd.DataFrame:
     """Lay the tables of all batches into one frame: by season, rule set, place."""
+    labels = list(rule_sets)
     size = np.zeros((len(data.labels), len(labels)), dtype=np.int64)
     for batch in batches:
         size[np.ix_(batch.seasons, np.asarray(batch.rules))] = batch.coded.size[:, None]
@@ -282,22 +343,28 @@ def _frame(data: Season, labels: list[str], batches: Sequence[Batch]) -> pd.Data
     for name in ("value_number", "next_value_number", "game_points"):
         columns[name] = np.zeros(offset[-1])
     for batch in batches:
-        _place(columns, batch, data, offset[:-1].reshape(size.shape))
+        _place(columns, batch, data, offset[:-1].reshape(size.shape), min_games)
     return standings_frame(columns, data.labels, labels, data.players, data.categories)
 
 
-def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray) -> None:
+def _place(
+    columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray, min_games: int
+) -> None:
     """Write one batch into the columns."""
     seasons, versions = len(batch.seasons), len(batch.rules)
     width = batch.coded.column.shape[1]
     shape = seasons, versions, width
     inside = np.broadcast_to((np.arange(width) < batch.coded.size[:, None])[:, None], shape)
     tables, coded, prices = batch.tables, batch.coded, batch.prices
-    rank = tables.rank.reshape(shape)
-    into = (offset[np.ix_(batch.seasons, np.asarray(batch.rules))][:, :, None] + rank)[inside]
+    rank, place = batch.ranks.reshape(shape), batch.place.reshape(shape)
+    if min_games:
+        few = (batch.counts[:, :, 0] < min_games)[:, None] | ~inside
+        place = np.argsort(np.argsort(place + width * few + width * ~inside, axis=2), axis=2)
+    into = (offset[np.ix_(batch.seasons, np.asarray(batch.rules))][:, :, None] + place)[inside]
     averaged = tables.tables.reshape(seasons, versions, 1)
     parts = np.moveaxis(tables.parts, 1, 0).reshape(len(PARTS), *shape)
     next_values = np.take_along_axis(prices.values[:, prices.size].swapaxes(0, 1), rank, axis=2)
+    value_unit = np.array([tariff.value_unit for tariff in prices.tariffs])[:, None]
 
     def put(name: str, value: npt.ArrayLike) -> None:
         columns[name][into] = np.broadcast_to(value, shape)[inside]
@@ -305,12 +372,12 @@ def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, off
     put("season", batch.seasons[:, None, None])
     put("rules", np.asarray(batch.rules)[:, None])
     put("rank", rank + 1)
-    put("place", rank + 1)
+    put("place", place + 1)
     put("player", (data.grid.players[batch.seasons][:, None] + coded.column)[:, None])
     put("units", tables.units.reshape(shape))
     put("per_point", batch.per_point[:, None] * tables.divisor.reshape(averaged.shape))
-    put("value_number", tables.values.reshape(shape) / averaged)
-    put("next_value_number", next_values)
+    put("value_number", tables.values.reshape(shape) / (averaged * value_unit))
+    put("next_value_number", next_values / value_unit)
     put("withdrawn", coded.withdrawn[:, None])
     put("outcome", tables.outcome.reshape(seasons, versions, 1))
     put("iterations", tables.steps.reshape(seasons, versions, 1))

@@ -79,6 +79,8 @@ class Season:
         self.rounds = intake.round_frame
         self.labels: list[str] = intake.labels
         self.grid: Grid = intake.grid
+        #: The names of the parts, in the order of the grid's numbers.
+        self.parts: list[str] = intake.part_names
         #: Each player's category as a number, -1 without one.
         self.categories: IntArray = intake.people["category"].codes
         #: Names of the outcomes that the grid's numbers stand for.

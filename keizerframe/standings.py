@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from keizerframe.columns import text_array
-from keizerframe.kernel.points import round_half_away
+from keizerframe.kernel.points import round_ratio
 
 IntArray = npt.NDArray[np.integer]
 
@@ -84,7 +84,7 @@ def standings_frame(
         "rules": text_array(rules_labels, columns["rules"]),
         "outcome": text_array(OUTCOME_NAMES, columns["outcome"]),
         "score": units / per_point,
-        "score_x2": round_half_away(2 * units, per_point),
+        "score_x2": round_ratio(2 * units, per_point),
         "rounding": units - sum(columns[name] for name in PART_COLUMNS),
     }
     for name in ("player", "name", "rating", "category"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from fractions import Fraction
 
 import pandas as pd
 from hypothesis import strategies as st
 
+from keizerframe.awards import Award
+from keizerframe.errors import RulesError
 from keizerframe.results import NON_GAME_CODES
 from keizerframe.rules import Rules
 from tests.oracle import Player
@@ -32,21 +35,74 @@ FIELDS: dict[str, st.SearchStrategy] = {
     "absence_limit": st.integers(0, 4),
     "absence_decay": st.booleans(),
     "late_join_handicap": st.sampled_from([0, 2, Fraction(5, 2), Fraction(7, 3)]),
-    "own_value": st.sampled_from(["current", "none"]),
-    "recalculation": st.sampled_from(["fixed-point", "frozen"]),
+    "own_value": st.sampled_from(["current", "none", "start"]),
+    "own_value_fades": st.none() | st.lists(SHARES, min_size=1, max_size=3),
+    "value_ratio": st.sampled_from([None, 2, 3, Fraction(5, 2)]),
+    "value_ratio_rounding": st.sampled_from(["half-even", "floor"]),
+    "value_per_player": st.sampled_from([None, Fraction(3, 2)]),
+    "value_list": st.sampled_from([None, "pairs", "normalised", [20, 19, 19, 10, Fraction(5, 2), 1, 1, 0]]),
+    "recalculation": st.sampled_from(["fixed-point", "previous", "frozen", "static", "two-ages"]),
+    "freeze_after": st.none() | st.integers(0, 3),
+    "rounding": st.sampled_from(["half", "whole", "none"]),
+    "rounding_of": st.sampled_from(["item", "total"]),
+    "rounding_ties": st.sampled_from(["away", "even"]),
     "on_cycle": st.sampled_from(["average", "average-two", "stop"]),
-    "arithmetic": st.sampled_from(["exact", "float64"]),
+    "arithmetic": st.sampled_from(["exact", "float64", "float32"]),
     "decay_rounding": st.sampled_from(["once", "floor"]),
-    "withdrawn": st.sampled_from(["keep", "void"]),
-    "roster": st.sampled_from(["joined", "joined-next"]),
+    "withdrawn": st.sampled_from(["keep", "void", "share"]),
+    "withdrawn_share": SHARES,
+    "roster": st.sampled_from(["joined", "joined-next", "all"]),
+    "missing_row": st.sampled_from(["absent", "none"]),
+    "absence_needs_game": st.booleans(),
+    "limit_scope": st.sampled_from(["season", "part"]),
+    "start_order": st.sampled_from(["rating", "given"]),
+    "value_ties": st.sampled_from([["rating", "name", "id"], ["start"], ["rating", "id"], ["name"]]),
+    "place_ties": st.sampled_from([None, ["game_points", "rating"], ["start"]]),
+    "empty_season": st.sampled_from(["own", "zero"]),
+    "extra": st.dictionaries(
+        st.sampled_from(["excused:late", "club", "club:other-day", "bye", "adjourned", "late-start", "club-win"]),
+        st.builds(
+            Award,
+            of=st.sampled_from(["own", "fixed"]),
+            amount=SHARES,
+            cap=st.none() | st.integers(0, 2),
+            cap_scope=st.sampled_from(["season", "part"]),
+            rounds=st.sampled_from([None, (1, 2), (2, 4)]),
+            counts_as_absence=st.booleans(),
+        ),
+        max_size=2,
+    ),
+    "changes": st.dictionaries(
+        st.integers(2, 4),
+        st.fixed_dictionaries({}, optional={"loss_fraction": SHARES, "absence_limit": st.integers(0, 3)}),
+        max_size=2,
+    ),
+    "values_from": st.builds(
+        dict, loss_fraction=SHARES, value_number_base=st.none() | st.integers(5, 60), absence_limit=st.integers(0, 2)
+    ),
 }
 
 
 @st.composite
 def rule_sets(draw) -> Rules:
-    """Draw a rule set: a few fields away from their default."""
-    names = draw(st.lists(st.sampled_from(sorted(FIELDS)), max_size=8, unique=True))
-    return Rules(**{name: draw(FIELDS[name]) for name in names})
+    """Draw a rule set: some fields away from their default; what contradicts is dropped, field by field."""
+    chosen = draw(st.lists(st.sampled_from(sorted(FIELDS)), max_size=9, unique=True))
+    rules = Rules()
+    for name in chosen:
+        value = draw(FIELDS[name])
+        if name == "values_from":
+            alike = ("recalculation", "freeze_after", "roster", "withdrawn", "start_order")
+            value = {**value, **{one: getattr(rules, one) for one in alike}}
+        changes = {name: value}
+        if name == "freeze_after" and value is not None and rules.values_from is None:
+            changes["recalculation"] = "previous"
+        if name == "arithmetic" and value == "float32":
+            changes |= {"rounding": "none", "on_cycle": "average", "decay_rounding": "once"}
+        if name == "value_list" and value == "normalised":
+            changes |= {"value_ratio": 3, "value_number_base": None, "value_per_player": None}
+        with contextlib.suppress(RulesError):
+            rules = rules.replace(**changes)
+    return rules
 
 
 @st.composite
@@ -60,7 +116,8 @@ def seasons(draw, most_players: int = 7, most_rounds: int = 5):
             f"n{draw(st.integers(0, 99)):02d}{i}",
             draw(st.sampled_from([0, 1500, 1600, 1700])),
             draw(st.sampled_from([0, 0, 0, 1, 2, 3])),
-            draw(st.sampled_from([None, None, None, 1, 2])),
+            draw(st.sampled_from([None, None, None, 0, 1, 2])),
+            draw(st.sampled_from([None, 1, 2, 3])),
         )
         for i in range(count)
     ]
@@ -82,12 +139,17 @@ def seasons(draw, most_players: int = 7, most_rounds: int = 5):
     return players, rounds
 
 
+#: The part of each round in drawn seasons.
+PARTS = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c"}
+
+
 def frames(players, rounds):
     """Return (games, players, rounds) as `Season` takes them."""
     rows = [(number, *row) for number, listed in rounds for row in listed]
     games = pd.DataFrame(rows, columns=["round", "white", "black", "result"])
     people = pd.DataFrame(
-        [(p.id, p.name, p.rating, p.joined, p.left) for p in players],
-        columns=["player", "name", "rating", "joined_round", "withdrawn_after"],
+        [(p.id, p.name, p.rating, p.joined, p.left, p.start) for p in players],
+        columns=["player", "name", "rating", "joined_round", "withdrawn_after", "start_rank"],
     )
-    return games, people, [number for number, _ in rounds]
+    listed = pd.DataFrame({"round": [number for number, _ in rounds]}, dtype="int16")
+    return games, people, listed.assign(part=[PARTS[number] for number in listed["round"]])

@@ -44,7 +44,7 @@ def test_the_kernel_equals_the_oracle(season, rules, ahead, given_round):
     players, rounds = season
     roster_round = len(rounds) + ahead if given_round and rounds else None
     frame = kf.score(kf.Season(*strategies.frames(players, rounds)), rules, roster_round=roster_round)
-    oracle = Oracle(players, rounds, rules, roster_round)
+    oracle = Oracle(players, rounds, rules, roster_round, strategies.PARTS)
     table = oracle.table()
     expected = {me: (rank, table.scores[me], table.values[me]) for rank, me in enumerate(table.order, 1)}
     assert rows_of(frame) == expected
@@ -73,7 +73,7 @@ def test_the_parts_add_up(season, rules):
 def test_the_order_of_rows_changes_nothing(season, rules, seed):
     games, people, rounds = strategies.frames(*season)
     shuffled = kf.Season(
-        games.sample(frac=1, random_state=seed), people.sample(frac=1, random_state=seed), rounds[::-1]
+        games.sample(frac=1, random_state=seed), people.sample(frac=1, random_state=seed), rounds.iloc[::-1]
     )
     expected = kf.score(kf.Season(games, people, rounds), rules)
     pd.testing.assert_frame_equal(kf.score(shuffled, rules), expected)
@@ -108,10 +108,7 @@ def test_neither_company_nor_portions_change_a_table(several, rules, cells):
     parts = []
     for label, season in zip(labels, several, strict=True):
         games, people, rounds = strategies.frames(*season)
-        listed = pd.DataFrame({"season": label, "round": rounds}, columns=["season", "round"])
-        parts.append(
-            (games.assign(season=label), people.assign(season=label), listed.astype({"season": "str"}))
-        )
+        parts.append(tuple(frame.assign(season=label) for frame in (games, people, rounds)))
     together = kf.Season(*(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)))
     alone = [kf.score(kf.Season(*part), {name: one}) for part in parts for name, one in named.items()]
     with pytest.MonkeyPatch.context() as patch:

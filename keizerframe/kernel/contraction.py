@@ -6,6 +6,7 @@ rank alone one small table: a table of scores is then one matrix product and one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keizerframe.kernel.grid import NOBODY, Coded
-from keizerframe.kernel.points import LARGEST
+from keizerframe.kernel.points import LARGEST, Tariff, round_total
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
@@ -30,10 +31,13 @@ class Prices:
 
     Parameters
     ----------
+    tariffs
+        The rule sets as numbers.
     values
-        Value number of each rank, shape [V, sizes, N].
+        Value number of each rank in ``tariff.value_unit``, shape [V, sizes, N].
     own
-        Units of the own value number added once, the same shape.
+        Units of the own value number added once, after rounds 1, 2, ... (the last holds), shape
+        [stages, V, sizes, N].
     table
         Units of every code at every rank, shape [V, sizes, C, N].
     of_opponent
@@ -44,6 +48,7 @@ class Prices:
         The part of the score each code belongs to, shape [C].
     """
 
+    tariffs: Sequence[Tariff]
     values: IntArray
     own: IntArray
     table: IntArray
@@ -51,30 +56,56 @@ class Prices:
     size: IntArray
     part: IntArray
 
+    def stage(self, scored: IntArray) -> IntArray:
+        """Return the index into `own` after so many rounds."""
+        return np.clip(scored, 1, len(self.own)) - 1
+
+    def settle(self, units: IntArray, version: IntArray) -> IntArray:
+        """Round totals [rows, N] of the given rule sets; the array itself where none of them rounds."""
+        rounding = [v for v, tariff in enumerate(self.tariffs) if tariff.rounds_totals]
+        if not rounding:
+            return units
+        settled = units.copy()
+        for v in rounding:
+            rows = version == v
+            settled[rows] = round_total(units[rows], self.tariffs[v])
+        return settled
+
+    def own_term(self, row: tuple[IntArray, IntArray], stage: IntArray, rank: IntArray, start: IntArray) -> IntArray:
+        """Return the own value number added once, in units, for rows (season, version) valued by `rank`."""
+        season, version = row
+        constant = np.array([tariff.own_start for tariff in self.tariffs])[version]
+        by_rank = self.own[stage, version, self.size[season]]
+        return np.take_along_axis(by_rank, np.where(constant[:, None], start[season], rank), axis=1)
+
 
 class Contraction:
     """What the rows of a batch contribute, as counts: tables of scores without walking the rounds."""
 
-    def __init__(self, coded: Coded, prices: Prices) -> None:
+    def __init__(self, coded: Coded, prices: Prices, *, growing: bool = False) -> None:
         seasons, depth, width = coded.code.shape
+        self.coded, self.growing = coded, growing
         versions = prices.values.shape[0]
         self.shape = seasons, versions, width
         self.prices = prices
         outside = np.arange(width) >= coded.size[:, None]
         # A game paid from the own value number still counts as a game: parts never merge.
-        opposed, row, _ = _classes(prices.table, prices.of_opponent, np.zeros_like(prices.part))
-        own_rows, own_row, self.own_part_of = _classes(prices.table, ~prices.of_opponent, prices.part)
+        opposed, self.row, _ = _classes(prices.table, prices.of_opponent, np.zeros_like(prices.part))
+        own_rows, self.own_row, self.own_part_of = _classes(prices.table, ~prices.of_opponent, prices.part)
         bound = depth * int(np.abs(prices.table).max(initial=0)) + int(np.abs(prices.own).max(initial=0)) + 1
-        self.dtype = _carrier(bound, width)
+        self.dtype = _carrier(bound, width, 1 if growing else LONGEST_CYCLE)
         self.key_dtype = np.dtype(np.int32 if bound << _bits(width) < 2**31 else np.int64)
-        self.games = _count_pairs(coded.code, coded.whose, row, len(opposed), self.dtype)
-        of_class = (own_row[:, None] == np.arange(len(own_rows))).astype(self.dtype)
+        counted = np.zeros_like(coded.code) if growing else coded.code
+        self.games = _count_pairs(counted, coded.whose, self.row, len(opposed), self.dtype)
+        of_class = (self.own_row[:, None] == np.arange(len(own_rows))).astype(self.dtype)
         counts = coded.counts.astype(self.dtype) @ of_class
         #: How often each player has each class of award without an opponent, shape [classes, S, N].
         self.counts = np.ascontiguousarray(np.moveaxis(counts, 2, 0)).astype(np.int64)
         self.opponent_price = np.ascontiguousarray(np.moveaxis(opposed, 0, 2)).astype(self.dtype)
         self.own_price = np.moveaxis(own_rows, 0, 2)
-        self.own_part = self._own_parts(counts, outside, -bound)
+        #: Units of each such class by size: what one more of it adds at each rank, shape [sizes, classes, V, N].
+        self.addition = np.ascontiguousarray(np.transpose(own_rows, (2, 0, 1, 3))).astype(self.dtype)
+        self.own_part = self._own_parts(np.zeros_like(counts) if growing else counts, outside, -bound)
 
     def _own_parts(self, counts: AnyArray, outside: BoolArray, least: int) -> AnyArray:
         """Return the units a player has at each rank of his own, shape [S, N, V, N].
@@ -83,16 +114,35 @@ class Contraction:
         """
         seasons, versions, width = self.shape
         parts = np.empty((seasons, width, versions, width), dtype=self.dtype)
-        # The own value number is one more class, which everybody has once.
-        price = np.concatenate([self.own_price, self.prices.own[:, :, None]], axis=2).astype(self.dtype)
-        counts = np.concatenate([counts, np.ones_like(counts, shape=(seasons, width, 1))], axis=2)
-        for size in range(price.shape[1]):
-            chosen = np.flatnonzero(self.prices.size == size)
-            by_class = np.moveaxis(price[:, size], 1, 0).reshape(-1, versions * width)
-            product = counts[chosen].reshape(len(chosen) * width, len(by_class)) @ by_class
+        prices, coded = self.prices, self.coded
+        stages = prices.stage(coded.scored)
+        constant = np.flatnonzero([tariff.own_start for tariff in prices.tariffs])
+        for size, stage in sorted(set(zip(prices.size.tolist(), stages.tolist(), strict=True))):
+            chosen = np.flatnonzero((prices.size == size) & (stages == stage))
+            own = np.zeros_like(prices.own[0, :, 0]) if self.growing else prices.own[stage, :, size].copy()
+            by_start, own[constant] = own[constant].T.astype(self.dtype), 0
+            # The own value number is one more class, which everybody has once.
+            by_class = np.concatenate([self.addition[size], own[None].astype(self.dtype)])
+            once = np.ones_like(counts, shape=(len(chosen), width, 1))
+            product = np.concatenate([counts[chosen], once], axis=2).reshape(-1, len(by_class))
+            product = product @ by_class.reshape(len(by_class), versions * width)
             parts[chosen] = product.reshape(len(chosen), width, versions, width)
+            if len(constant):
+                parts[np.ix_(chosen, np.arange(width), constant)] += by_start[coded.start[chosen]][..., None]
         parts[outside] = least
         return parts
+
+    def add_round(self, r: int) -> None:
+        """Count the rows of one more round."""
+        code, whose = self.coded.code[:, r], self.coded.whose[:, r]
+        width = self.shape[2]
+        kind = self.row[code]
+        s, p = np.nonzero((kind >= 0) & (whose != NOBODY))
+        # A player has one row a round, so no cell stands here twice.
+        self.games[s, kind[s, p] * width + whose[s, p], p] += 1
+        kind = self.own_row[code]
+        s, p = np.nonzero(kind >= 0)
+        self.own_part[s, p] += self.addition[self.prices.size[s], kind[s, p]]
 
 
 def _bits(width: int) -> int:
@@ -100,9 +150,9 @@ def _bits(width: int) -> int:
     return max(width - 1, 1).bit_length()
 
 
-def _carrier(bound: int, width: int) -> np.dtype[np.generic]:
-    """Return the fastest type that carries integers up to `bound` exactly."""
-    if bound >= LARGEST >> (_bits(width) + LONGEST_CYCLE.bit_length()):
+def _carrier(bound: int, width: int, tables: int) -> np.dtype[np.generic]:
+    """Return the fastest type that carries integers up to `bound` exactly; sums of `tables` must fit too."""
+    if bound * tables >= LARGEST >> _bits(width):
         raise OverflowError(f"{bound} units")
     if bound < 2**24:
         return np.dtype(np.float32)

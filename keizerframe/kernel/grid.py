@@ -29,8 +29,11 @@ class Grid:
         Where each season starts in the arrays below, shape [S + 1].
     joined, left
         First round and last round of each player (0 and NEVER if not given), shape [players].
-    numbers
-        The numbers of the rounds, ascending within a season, shape [rounds].
+    keys
+        For each tie key the players' place by it, the first first: rating, name, id, given start rank; shape
+        [4, players].
+    numbers, parts
+        The numbers of the rounds, ascending within a season, and the part each belongs to, shape [rounds].
     whose
         Opponent as position among the season's players, NOBODY without one; per season [R, N], flattened.
     outcome
@@ -42,7 +45,9 @@ class Grid:
     cells: IntArray
     joined: IntArray
     left: IntArray
+    keys: IntArray
     numbers: IntArray
+    parts: IntArray
     whose: IntArray
     outcome: IntArray
 
@@ -56,15 +61,6 @@ class Grid:
         """Rounds of each season, shape [S]."""
         return np.diff(self.rounds)
 
-    def last_rounds(self, through: int | None) -> IntArray:
-        """Return the number of the last round scored in each season (0 without rounds), shape [S]."""
-        last = np.zeros(len(self.players) - 1, dtype=np.int64)
-        for s in np.flatnonzero(self.n_rounds):
-            numbers = self.numbers[self.rounds[s] : self.rounds[s + 1]]
-            scored = numbers if through is None else numbers[numbers <= through]
-            last[s] = scored[-1] if len(scored) else 0
-        return last
-
 
 @dataclass(frozen=True, slots=True)
 class Counting:
@@ -72,25 +68,49 @@ class Counting:
 
     Parameters
     ----------
-    counted
-        For each outcome number, whether it uses up the absence limit.
+    counted, capped
+        For each outcome number, whether it uses up the absence limit, and whether it has a cap of its own
+        (0 none, 1 per season, 2 per part).
+    by_part
+        Whether absences are counted anew in each part.
+    epochs
+        The rounds from which other awards hold, the first being 1.
     missing
         The outcome of a player without a row.
     before_joining
         The outcome of a round before the player joined.
     present
         The outcome of a game against somebody outside the roster: there, but unpaid.
+    unpaid
+        The outcome of a counted absence before the first game, 0 if that is paid as any other.
+    game
+        For each outcome number, whether it is a game over the board.
+    of_left
+        For each outcome number, what it becomes against a player who left; empty = it stays.
     void
         Whether players who left are outside the roster.
+    everybody
+        Whether the roster is everybody, whenever they join.
+    start, ties
+        The keys that order the start ranking, and those that decide equal scores, the most important first.
     lookahead
         Rounds after the last one that the roster looks ahead, unless a roster round is given.
     """
 
     counted: tuple[bool, ...]
+    capped: tuple[int, ...]
+    by_part: bool
+    epochs: tuple[int, ...]
     missing: int
     before_joining: int
     present: int
+    unpaid: int
+    game: tuple[bool, ...]
+    of_left: tuple[int, ...]
     void: bool
+    everybody: bool
+    start: tuple[int, ...]
+    ties: tuple[int, ...]
     lookahead: int
 
 
@@ -104,12 +124,15 @@ class Coded:
         The player (position in his season) of each column, shape [S, N].
     size
         Players in the roster, shape [S].
+    start
+        Rank of each column in the start order, from 0, shape [S, N].
     code
         Which award each player claims, shape [S, R, N]; 0 = nothing.
     whose
         The opponent's column, NOBODY without one; the same shape.
-    outcome, ordinal
-        What each code means, shape [C].
+    outcome, ordinal, nth, epoch
+        What each code means: the outcome, its number among the absences, its number among its kind (0 where
+        nothing depends on it), and which of the epochs it falls in, shape [C].
     counts
         How often each player has each code, shape [S, N, C].
     scored
@@ -120,49 +143,60 @@ class Coded:
 
     column: IntArray
     size: IntArray
+    start: IntArray
     code: IntArray
     whose: IntArray
     outcome: IntArray
     ordinal: IntArray
+    nth: IntArray
+    epoch: IntArray
     counts: IntArray
     scored: IntArray
     withdrawn: BoolArray
 
 
-def dense(grid: Grid, seasons: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return numbers [S, R] (0 = padding), joined and left [S, N], whose and outcome [S, R, N]."""
+def dense(grid: Grid, seasons: IntArray) -> tuple[IntArray, ...]:
+    """Return numbers (0 = padding) and parts [S, R], joined and left [S, N], whose and outcome [S, R, N]."""
     n_rounds, n_players = grid.n_rounds[seasons], grid.n_players[seasons]
     depth, width = int(n_rounds.max(initial=0)), int(n_players.max(initial=0))
-    count = len(seasons)
+    # Array, where each season starts in it, its axes (0 = rounds, 1 = players), and what stands for nothing.
+    sources = (
+        (grid.numbers, grid.rounds, (0,), 0),
+        (grid.parts, grid.rounds, (0,), -1),
+        (grid.joined, grid.players, (1,), NEVER),
+        (grid.left, grid.players, (1,), NEVER),
+        (grid.whose, grid.cells, (0, 1), NOBODY),
+        (grid.outcome, grid.cells, (0, 1), 0),
+    )
+    count, extent = len(seasons), (depth, width)
+    shapes = [(count, *(extent[axis] for axis in axes)) for _, _, axes, _ in sources]
     if count and (n_rounds == depth).all() and (n_players == width).all() and (np.diff(seasons) == 1).all():
         first, last = seasons[0], seasons[-1] + 1
-        cells = slice(grid.cells[first], grid.cells[last])
-        players = slice(grid.players[first], grid.players[last])
-        return (
-            grid.numbers[grid.rounds[first] : grid.rounds[last]].reshape(count, depth),
-            grid.joined[players].reshape(count, width),
-            grid.left[players].reshape(count, width),
-            grid.whose[cells].reshape(count, depth, width),
-            grid.outcome[cells].reshape(count, depth, width),
+        return tuple(
+            flat[at[first] : at[last]].reshape(shape)
+            for (flat, at, _, _), shape in zip(sources, shapes, strict=True)
         )
-    numbers = np.zeros((count, depth), dtype=np.int32)
-    joined = np.full((count, width), NEVER, dtype=np.int32)
-    left = np.full((count, width), NEVER, dtype=np.int32)
-    whose = np.full((count, depth, width), NOBODY, dtype=np.int16)
-    outcome = np.zeros((count, depth, width), dtype=np.int16)
+    padded = tuple(
+        np.full(shape, nothing, dtype=flat.dtype)
+        for (flat, _, _, nothing), shape in zip(sources, shapes, strict=True)
+    )
     for i, s in enumerate(seasons):
-        r, n = n_rounds[i], n_players[i]
-        numbers[i, :r] = grid.numbers[grid.rounds[s] : grid.rounds[s + 1]]
-        joined[i, :n] = grid.joined[grid.players[s] : grid.players[s + 1]]
-        left[i, :n] = grid.left[grid.players[s] : grid.players[s + 1]]
-        cells = slice(grid.cells[s], grid.cells[s + 1])
-        whose[i, :r, :n] = grid.whose[cells].reshape(r, n)
-        outcome[i, :r, :n] = grid.outcome[cells].reshape(r, n)
-    return numbers, joined, left, whose, outcome
+        own = (n_rounds[i], n_players[i])
+        for target, (flat, at, axes, _) in zip(padded, sources, strict=True):
+            mine = tuple(own[axis] for axis in axes)
+            target[i][tuple(map(slice, mine))] = flat[at[s] : at[s + 1]].reshape(mine)
+    return padded
 
 
 def encode(
-    grid: Grid, seasons: IntArray, counting: Counting, *, through: int | None, roster_round: int | None
+    grid: Grid,
+    seasons: IntArray,
+    counting: Counting,
+    *,
+    through: int | None,
+    roster_round: int | None,
+    part: int | None = None,
+    start: IntArray | None = None,
 ) -> Coded:
     """Return the codes of `seasons` under one way of counting.
 
@@ -178,39 +212,71 @@ def encode(
         The last round to score; None = all.
     roster_round
         The round that decides who is in the roster; None = the last scored (plus ``counting.lookahead``).
+    part
+        The only part to score; None = all.
+    start
+        Start places of all players of the grid in place of those of ``counting.start``; None = those.
     """
-    numbers, joined, left, whose, outcome = dense(grid, seasons)
+    numbers, parts, joined, left, whose, outcome = dense(grid, seasons)
     played = numbers > 0
     if through is not None:
         played = played & (numbers <= through)
     last = np.where(played, numbers, 0).max(axis=1, initial=0)
+    if part is not None:
+        played = played & (parts == part)
+    if (np.diff(played, axis=1, append=False) & ~played).any():
+        # Rounds that are not scored come last, so that ranking r is the one after the r-th round scored.
+        order = np.argsort(~played, axis=1, kind="stable")
+        numbers, parts, played = (np.take_along_axis(one, order, axis=1) for one in (numbers, parts, played))
+        whose, outcome = (np.take_along_axis(one, order[:, :, None], axis=1) for one in (whose, outcome))
     decisive = last + counting.lookahead if roster_round is None else np.full(len(seasons), roster_round)
     here = np.arange(joined.shape[1]) < grid.n_players[seasons][:, None]
     withdrawn = here & (left < decisive[:, None])
-    roster = here & (joined <= decisive[:, None])
+    roster = here & (counting.everybody | (joined <= decisive[:, None]))
     if counting.void:
         roster &= ~withdrawn
-    outcome = _claims(outcome, whose, numbers, joined, left, roster, played, counting)
-    column = np.argsort(~roster, axis=1, kind="stable")
+    outcome = _claims(outcome, whose, numbers, joined, left, roster, withdrawn, played, counting)
+    place = _places(grid, seasons, joined.shape[1])
+    column = np.lexsort((*(place[key] for key in reversed(counting.ties)), ~roster), axis=1)
+    first = [place[key] for key in reversed(counting.start)]
+    if start is not None:
+        first = [_padded(start, grid, seasons, joined.shape[1])]
+    order = np.argsort(np.lexsort((*first, ~roster), axis=1), axis=1)
     if not (column == np.arange(column.shape[1])).all():
-        place = np.argsort(column, axis=1)
+        where = np.argsort(column, axis=1)
         outcome = np.take_along_axis(outcome, column[:, None, :], axis=2)
         whose = np.take_along_axis(whose, column[:, None, :], axis=2)
-        opponent = np.take_along_axis(place[:, None, :], np.maximum(whose, 0).astype(np.intp), axis=2)
+        opponent = np.take_along_axis(where[:, None, :], np.maximum(whose, 0).astype(np.intp), axis=2)
         whose = np.where(whose == NOBODY, NOBODY, opponent).astype(np.int16)
         withdrawn = np.take_along_axis(withdrawn, column, axis=1)
-    code, outcomes, ordinals = _codes(outcome, np.asarray(counting.counted))
+        order = np.take_along_axis(order, column, axis=1)
+    code, (outcomes, ordinals, nth, epochs) = _codes(outcome, numbers, parts, counting)
     return Coded(
         column=column,
         size=roster.sum(axis=1),
+        start=order,
         code=code,
         whose=whose,
         outcome=outcomes,
         ordinal=ordinals,
+        nth=nth,
+        epoch=epochs,
         counts=_counts(code, len(outcomes)),
         scored=played.sum(axis=1),
         withdrawn=withdrawn,
     )
+
+
+def _places(grid: Grid, seasons: IntArray, width: int) -> IntArray:
+    """Return the players' places by each tie key, shape [keys, S, N]."""
+    return np.array([_padded(key, grid, seasons, width) for key in grid.keys])
+
+
+def _padded(values: IntArray, grid: Grid, seasons: IntArray, width: int) -> IntArray:
+    """Return something of all players as [S, N], the largest number where there is nobody."""
+    index = grid.players[seasons][:, None] + np.arange(width)
+    inside = index < grid.players[seasons + 1][:, None]
+    return np.where(inside, np.append(values, NEVER)[np.where(inside, index, -1)], NEVER)
 
 
 def _claims(
@@ -220,34 +286,65 @@ def _claims(
     joined: IntArray,
     left: IntArray,
     roster: BoolArray,
+    withdrawn: BoolArray,
     played: BoolArray,
     counting: Counting,
 ) -> IntArray:
     """Return the outcome each roster player claims in each round, missing rows included."""
     number = numbers[:, :, None]
-    empty = outcome == 0
     early = (joined[:, None, :] > 1) & (number < joined[:, None, :])
-    claims = np.where(empty, np.where(early, counting.before_joining, counting.missing), outcome)
+    claims = np.where(outcome == 0, np.where(early, counting.before_joining, counting.missing), outcome)
+    paired = whose != NOBODY
+    opponent = np.maximum(whose, 0).astype(np.intp)
     if not roster.all():
-        opponent = np.take_along_axis(roster[:, None, :], np.maximum(whose, 0).astype(np.intp), axis=2)
-        claims = np.where((whose != NOBODY) & ~opponent, counting.present, claims)
+        outside = paired & ~np.take_along_axis(roster[:, None, :], opponent, axis=2)
+        if counting.of_left:
+            gone = paired & np.take_along_axis(withdrawn[:, None, :], opponent, axis=2)
+            claims = np.where(gone, np.asarray(counting.of_left)[claims], claims)
+            outside &= ~gone
+        claims = np.where(outside, counting.present, claims)
     if not counting.void and (left < NEVER).any():
         # Who has left claims nothing more, but his games stand.
-        claims = np.where((number > left[:, None, :]) & (whose == NOBODY), 0, claims)
+        claims = np.where((number > left[:, None, :]) & ~paired, 0, claims)
+    if counting.unpaid:
+        begun = np.cumsum(np.asarray(counting.game)[claims], axis=1) > 0
+        claims = np.where(np.asarray(counting.counted)[claims] & ~begun, counting.unpaid, claims)
     claims[~(roster[:, None, :] & played[:, :, None])] = 0
     return claims.astype(np.int16)
 
 
-def _codes(outcome: IntArray, counted: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return codes numbered from 0 (= nothing), and outcome and ordinal of each code."""
+def _codes(
+    outcome: IntArray, numbers: IntArray, parts: IntArray, counting: Counting
+) -> tuple[IntArray, tuple[IntArray, ...]]:
+    """Return codes numbered from 0 (= nothing), and outcome, ordinal, nth and epoch of each code."""
+    counted, capped = np.asarray(counting.counted), np.asarray(counting.capped)
     counts = counted[outcome]
-    ordinal = np.cumsum(counts, axis=1, dtype=np.int32) * counts
-    key = ordinal * len(counted) + outcome
+    ordinal = _ordinals(counts, parts if counting.by_part else None)
+    nth = np.zeros_like(ordinal)
+    for number in np.flatnonzero(capped):
+        nth += _ordinals(outcome == number, parts if capped[number] == 2 else None)
+    epoch = np.searchsorted(np.asarray(counting.epochs), numbers, side="right") - 1
+    epoch = np.where(outcome > 0, np.maximum(epoch, 0)[:, :, None], 0)
+    shape = (int(epoch.max(initial=0)) + 1, int(nth.max(initial=0)) + 1)
+    shape += (int(ordinal.max(initial=0)) + 1, len(counted))
+    key = ((epoch * shape[1] + nth) * shape[2] + ordinal) * shape[3] + outcome
     used = np.bincount(key.ravel(), minlength=1) > 0
     used[0] = True
-    keys = np.flatnonzero(used)
-    number = np.cumsum(used, dtype=np.int16) - np.int16(1)
-    return number[key], keys % len(counted), keys // len(counted)
+    number_of = np.cumsum(used, dtype=np.int16) - np.int16(1)
+    epochs, nths, ordinals, outcomes = np.unravel_index(np.flatnonzero(used), shape)
+    return number_of[key], (outcomes, ordinals, nths, epochs)
+
+
+def _ordinals(counts: BoolArray, parts: IntArray | None) -> IntArray:
+    """Number the True cells of each player along the rounds, in each part anew if given; 0 elsewhere."""
+    total = np.cumsum(counts, axis=1, dtype=np.int32)
+    if parts is not None:
+        # The counter's value just before the round's part began.
+        fresh = np.diff(parts, axis=1, prepend=-2) != 0
+        begun = np.maximum.accumulate(np.where(fresh, np.arange(parts.shape[1]), 0), axis=1)
+        before = np.concatenate([np.zeros_like(total[:, :1]), total[:, :-1]], axis=1)
+        total = total - np.take_along_axis(before, begun[:, :, None], axis=1)
+    return total * counts
 
 
 def _counts(code: IntArray, codes: int) -> IntArray:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.integer]
+BoolArray = npt.NDArray[np.bool_]
 
 #: Scores stay below this, so that sums of 64-bit integers cannot wrap.
 LARGEST = 2**62
@@ -22,6 +23,14 @@ class Of(IntEnum):
     OWN = 2
 
 
+class Arithmetic(IntEnum):
+    """How a share of a value number becomes units."""
+
+    EXACT = 0
+    FLOAT64 = 1
+    FLOAT32 = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Tariff:
     """One rule set as numbers.
@@ -29,36 +38,68 @@ class Tariff:
     Parameters
     ----------
     of, numerator, denominator
-        The award of each outcome: whose value number, and the share (or the points), shape [outcomes].
+        The award of each outcome in each epoch: whose value number, and the share (or the points), shape
+        [epochs, outcomes].
+    cap
+        How often it pays by its own cap, 0 = no cap of its own but see `unpaid`, shape [epochs, outcomes].
+    unpaid
+        Awards that pay nothing in an epoch: outside their window, or capped at 0, shape [epochs, outcomes].
     counted
         Whether the outcome counts as an absence, shape [outcomes].
-    limit
-        Absences that pay; 0 = all.
-    decay
-        Whether each further absence pays half.
+    limit, decay
+        Absences that pay (0 = all), and whether each further one pays half, shape [epochs].
     floored
         Whether decay halves the rounded units, rounding down; else the share is rounded once.
-    doubles
-        Whether products are taken in double precision before rounding.
+    arithmetic
+        How a share becomes units.
+    even
+        Whether halves go to even; else away from zero.
     per_point
         Units in a point.
+    total_grain
+        Units that the total is rounded to a multiple of; 0 = as it is.
+    value_unit
+        What value numbers are multiplied with to be whole.
     own
-        The share of the own value number added once.
+        Shares of the own value number added after rounds 1, 2, ... as (numerator, denominator); the last holds.
+    own_start
+        Whether that is the value number of the start order.
     """
 
     of: IntArray
     numerator: IntArray
     denominator: IntArray
-    counted: npt.NDArray[np.bool_]
-    limit: int
-    decay: bool
+    cap: IntArray
+    unpaid: BoolArray
+    counted: BoolArray
+    limit: IntArray
+    decay: BoolArray
     floored: bool
-    doubles: bool
+    arithmetic: Arithmetic
+    even: bool
     per_point: int
-    own: int
+    total_grain: int
+    value_unit: int
+    own: tuple[tuple[int, int], ...]
+    own_start: bool
+
+    @property
+    def rounds_totals(self) -> bool:
+        """Whether totals are rounded."""
+        return self.total_grain > 0 or self.arithmetic == Arithmetic.FLOAT32
 
 
-def points_table(tariff: Tariff, values: IntArray, outcome: IntArray, ordinal: IntArray) -> IntArray:
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What each code means: see `Coded`; all of shape [C]."""
+
+    outcome: IntArray
+    ordinal: IntArray
+    nth: IntArray
+    epoch: IntArray
+
+
+def points_table(tariff: Tariff, values: IntArray, meaning: Meaning) -> IntArray:
     """Return the units of every code at every rank.
 
     Parameters
@@ -66,44 +107,77 @@ def points_table(tariff: Tariff, values: IntArray, outcome: IntArray, ordinal: I
     tariff
         The rule set.
     values
-        Value number of each rank, shape [..., N].
-    outcome, ordinal
-        What each code means, shape [C].
+        Value number of each rank, times ``tariff.value_unit``, shape [..., N].
+    meaning
+        What each code means.
 
     Returns
     -------
     Shape [..., C, N]; N runs over the rank of whoever's value number is shared.
     """
-    of = tariff.of[outcome][:, None]
-    value = np.where(of == Of.FIXED, 1, values[..., None, :])
-    numerator, denominator = tariff.numerator[outcome][:, None], tariff.denominator[outcome][:, None]
-    absent = tariff.counted[outcome]
-    halvings = np.where(absent & tariff.decay, np.maximum(ordinal - 1, 0), 0)[:, None]
-    if tariff.doubles:
-        units = _round_double(value * (numerator / denominator) * tariff.per_point)
-    else:
-        once = 0 if tariff.floored else halvings
-        units = round_half_away(value * numerator * tariff.per_point, denominator, once)
+    epoch = np.minimum(meaning.epoch, len(tariff.limit) - 1)
+    at = epoch, meaning.outcome
+    value = np.where(tariff.of[at][:, None] == Of.FIXED, tariff.value_unit, values[..., None, :])
+    absent, limit = tariff.counted[meaning.outcome], tariff.limit[epoch]
+    halvings = np.where(absent & tariff.decay[epoch], np.maximum(meaning.ordinal - 1, 0), 0)[:, None]
+    once = np.zeros_like(halvings) if tariff.floored else halvings
+    units = _items(tariff, value, tariff.numerator[at][:, None], tariff.denominator[at][:, None], once)
     if tariff.floored:
         units = units >> np.minimum(halvings, 63)
-    unpaid = absent & (ordinal > tariff.limit) if tariff.limit else np.zeros_like(absent)
+    unpaid = tariff.unpaid[at] | (absent & (limit > 0) & (meaning.ordinal > limit))
+    unpaid |= (tariff.cap[at] > 0) & (meaning.nth > tariff.cap[at])
     units[..., unpaid, :] = 0
     return units
 
 
-def own_units(tariff: Tariff, values: IntArray) -> IntArray:
-    """Return the units of the own value number added once, by rank; the shape of `values`."""
-    return values * (tariff.per_point * tariff.own)
+def own_units(tariff: Tariff, values: IntArray, stages: int) -> IntArray:
+    """Return the units of the own value number after each of `stages` rounds (the last holds), by rank.
+
+    The shape is [stages] and that of `values`.
+    """
+    shares = [tariff.own[min(stage, len(tariff.own) - 1)] for stage in range(stages)]
+    none = np.zeros((1, 1), dtype=np.int64)
+    return np.array([_items(tariff, values, none + top, none + bottom, none) for top, bottom in shares])
 
 
-def round_half_away(
-    numerator: IntArray, denominator: int | IntArray, halvings: int | IntArray = 0
+def _items(
+    tariff: Tariff, value: IntArray, numerator: IntArray, denominator: IntArray, halvings: IntArray
 ) -> IntArray:
-    """Return numerator / (denominator * 2**halvings) rounded to integers, halves away from zero."""
+    """Return shares of value numbers in units, rounded as the rule set does."""
+    if tariff.arithmetic == Arithmetic.FLOAT64:
+        units = (value / tariff.value_unit) * (numerator / denominator) * tariff.per_point
+        return _round_double(units)
+    if tariff.arithmetic == Arithmetic.FLOAT32:
+        exact = (value / tariff.value_unit) * (numerator / denominator)
+        single = exact.astype(np.float32).astype(np.float64)
+        return np.rint(np.ldexp(single, -halvings) * tariff.per_point).astype(np.int64)
+    whole = value * numerator * tariff.per_point
+    return round_ratio(whole, denominator * tariff.value_unit, halvings, even=tariff.even)
+
+
+def round_total(units: IntArray, tariff: Tariff) -> IntArray:
+    """Return totals rounded as the rule set does."""
+    if tariff.arithmetic == Arithmetic.FLOAT32:
+        single = (units / tariff.per_point).astype(np.float32).astype(np.float64)
+        return np.rint(single * tariff.per_point).astype(units.dtype)
+    if tariff.total_grain:
+        wide = units.astype(np.int64)
+        return (round_ratio(wide, tariff.total_grain, even=tariff.even) * tariff.total_grain).astype(units.dtype)
+    return units
+
+
+def round_ratio(
+    numerator: IntArray, denominator: int | IntArray, halvings: int | IntArray = 0, *, even: bool = False
+) -> IntArray:
+    """Return numerator / (denominator * 2**halvings) rounded to integers, halves away from zero or to even."""
     # floor((y + n) / m) = floor((floor(y) + n) / m): the power of two never multiplies the denominator.
     halvings = np.minimum(halvings, 60)
-    twice = 2 * np.abs(numerator) // denominator
-    magnitude = (twice + (np.int64(1) << halvings)) >> (halvings + 1)
+    half = np.int64(1) << halvings
+    twice, rest = np.divmod(2 * np.abs(numerator), denominator)
+    magnitude = (twice + half) >> (halvings + 1)
+    if even:
+        tie = (rest == 0) & ((twice & (2 * half - 1)) == half)
+        magnitude = magnitude - (tie & (magnitude % 2 == 1))
     return np.where(numerator < 0, -magnitude, magnitude)
 
 

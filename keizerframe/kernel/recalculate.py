@@ -11,17 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from keizerframe.kernel.contraction import Contraction, Layout, Prices
-from keizerframe.kernel.grid import NOBODY, Coded
-from keizerframe.kernel.points import round_half_away
+from keizerframe.kernel.contraction import Contraction, Layout
+from keizerframe.kernel.points import round_ratio
+from keizerframe.kernel.tables import (
+    CAP,
+    CONVERGED,
+    CYCLE,
+    GAMES,
+    OWN_VALUE,
+    PARTS,
+    Tables,
+    blank_tables,
+    ranking,
+)
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
-
-CONVERGED, CYCLE, CAP, DIRECT = range(4)
-#: Parts of a score; games are what the other parts leave.
-OWN_VALUE, GAMES, BYES, ABSENCES, CLUB = PARTS = range(5)
-
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -42,89 +47,24 @@ class Policy:
     stop: BoolArray
 
 
-def ranking(units: IntArray) -> IntArray:
-    """Return the rank (from 0) of each column, equal units to the lower column; last axis = columns.
-
-    Examples
-    --------
-    >>> ranking(np.array([[3, 8, 8]]))
-    array([[2, 0, 1]])
-    """
-    width = units.shape[-1]
-    bits = max(width - 1, 1).bit_length()
-    # Score and column packed into one integer: sorting them is the whole ranking.
-    key = np.multiply(units, -(1 << bits), dtype=units.dtype)
-    key += np.arange(width, dtype=key.dtype)
-    key.sort(axis=-1)
-    order = (key & ((1 << bits) - 1)).astype(np.intp)
-    rank = np.empty(units.shape, dtype=np.intp)
-    np.put_along_axis(rank, order, np.arange(width).reshape((1,) * (units.ndim - 1) + (width,)), axis=-1)
-    return rank
-
-
-@dataclass(slots=True)
-class Tables:
-    """The final tables of a batch; rows are season x rule set, columns as in `Coded`.
-
-    Parameters
-    ----------
-    units
-        Score of each player, shape [rows, N]; divide by ``per_point * divisor`` for points.
-    parts
-        The same by part of the score, shape [rows, parts, N].
-    values
-        Value numbers used, summed over `tables`, shape [rows, N].
-    rank
-        Final rank from 0, shape [rows, N].
-    outcome, steps, length
-        How the row ended, after how many tables, and the length of its cycle, shape [rows].
-    tables
-        How many tables were summed, shape [rows].
-    divisor
-        How many tables the units are still a sum of (1 where the mean was rounded), shape [rows].
-    """
-
-    units: IntArray
-    parts: IntArray
-    values: IntArray
-    rank: IntArray
-    outcome: IntArray
-    steps: IntArray
-    length: IntArray
-    tables: IntArray
-    divisor: IntArray
-
-
-def blank_tables(rows: int, n_parts: int, width: int) -> Tables:
-    """Return tables in which nothing has been counted."""
-    return Tables(
-        units=np.zeros((rows, width), dtype=np.int64),
-        parts=np.zeros((rows, n_parts, width), dtype=np.int64),
-        values=np.zeros((rows, width), dtype=np.int64),
-        rank=np.zeros((rows, width), dtype=np.intp),
-        outcome=np.full(rows, DIRECT),
-        steps=np.ones(rows, dtype=np.int64),
-        length=np.ones(rows, dtype=np.int64),
-        tables=np.zeros(rows, dtype=np.int64),
-        divisor=np.ones(rows, dtype=np.int64),
-    )
-
-
 class Tally:
     """Collects the tables that count: one per settled row, all tables of a cycle."""
 
-    def __init__(self, work: Contraction, n_parts: int) -> None:
+    def __init__(self, work: Contraction) -> None:
         seasons, versions, width = work.shape
         self.work = work
-        self.tables = blank_tables(seasons * versions, n_parts, width)
-        self.waiting: list[tuple[IntArray, IntArray, IntArray]] = []
+        self.tables = blank_tables(seasons * versions, len(PARTS), width)
+        self.waiting: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
+        #: The rankings whose tables were counted, for lists that take their values from this one.
+        self.used: list[tuple[IntArray, IntArray]] = []
         self.held = 0
         self.most = 4 * seasons * versions + 1000
 
-    def add(self, rows: IntArray, rank: IntArray, units: IntArray) -> None:
-        """Count the table of each of `rows`: the units that the ranking gave."""
+    def add(self, rows: IntArray, rank: IntArray, raw: IntArray, units: IntArray) -> None:
+        """Count the table of each of `rows`: the units that the ranking gave, before and after rounding."""
         if len(rows):
-            self.waiting.append((rows, rank, units))
+            self.waiting.append((rows, rank, raw, units))
+            self.used.append((rows, rank.astype(np.int16)))
             self.held += len(rows)
         if self.held > self.most:
             self.flush()
@@ -133,10 +73,11 @@ class Tally:
         """Sum what waits."""
         if not self.waiting:
             return
-        rows, rank, units = (np.concatenate(column) for column in zip(*self.waiting, strict=True))
+        rows, rank, raw, units = (np.concatenate(column) for column in zip(*self.waiting, strict=True))
         self.waiting, self.held = [], 0
         order = np.argsort(rows, kind="stable")
-        rows, rank, units = rows[order], rank[order], units[order].astype(np.int64)
+        rows, rank = rows[order], rank[order]
+        raw, units = raw[order].astype(np.int64), units[order].astype(np.int64)
         fresh = np.diff(rows, prepend=-1) != 0
         first, again = np.flatnonzero(fresh), np.flatnonzero(~fresh)
         into, tables = rows[first], self.tables
@@ -151,17 +92,22 @@ class Tally:
         total(tables.units, units)
         total(tables.tables, np.ones_like(rows))
         total(tables.values, _at_rank(prices.values[at], rank))
-        total(tables.parts[:, OWN_VALUE], _at_rank(prices.own[at], rank))
+        own = prices.own_term((season, version), prices.stage(self.work.coded.scored)[season], rank, self.work.coded.start)
+        total(tables.parts[:, OWN_VALUE], own)
+        games = raw - own
         for k, part in enumerate(self.work.own_part_of):
             paid = _at_rank(self.work.own_price[*at, k], rank) * self.work.counts[k, season]
+            games -= paid
             total(tables.parts[:, part], paid)
+        # What is left was shared from opponents' value numbers.
+        total(tables.parts[:, GAMES], games)
 
 
 def _at_rank(by_rank: IntArray, rank: IntArray) -> IntArray:
     return np.take_along_axis(by_rank, rank, axis=1)
 
 
-def fixed_point(work: Contraction, policy: Policy, start: IntArray, n_parts: int) -> Tables:
+def fixed_point(work: Contraction, policy: Policy) -> Tally:
     """Score until a ranking repeats.
 
     Parameters
@@ -170,12 +116,14 @@ def fixed_point(work: Contraction, policy: Policy, start: IntArray, n_parts: int
         The contracted batch.
     policy
         What to do on a cycle, by rule set.
-    start
-        First ranking, shape [rows, N].
-    n_parts
-        How many parts a score has.
+
+    Returns
+    -------
+    The tables counted, and the rankings that gave them.
     """
-    tally = Tally(work, n_parts)
+    seasons, versions, _ = work.shape
+    start = np.repeat(work.coded.start, versions, axis=0).astype(np.intp)
+    tally = Tally(work)
     out = tally.tables
     active = np.arange(len(start))
     layout = Layout(work, active)
@@ -185,7 +133,8 @@ def fixed_point(work: Contraction, policy: Policy, start: IntArray, n_parts: int
     # Tables of a cycle still to be summed; 0 = still searching.
     left = np.zeros(len(start), dtype=np.int64)
     while len(active):
-        units = layout.image(rank)
+        raw = layout.image(rank)
+        units = work.prices.settle(raw, layout.version)
         following = ranking(units)
         step += 1
         cell, version = layout.cell, layout.version[layout.cell]
@@ -199,7 +148,7 @@ def fixed_point(work: Contraction, policy: Policy, start: IntArray, n_parts: int
         out.length[active[met]] = step + 1 - saved_at[cell[met]]
         stopped = settled | capped | (met & policy.stop[version])
         counted = stopped | summing
-        tally.add(active[counted], rank[cell[counted]], units[cell[counted]])
+        tally.add(active[counted], rank[cell[counted]], raw[cell[counted]], units[cell[counted]])
         left[cell[summing]] -= 1
         left[cell[met]] = out.length[active[met]]
         finished = stopped | (summing & (left[cell] == 0))
@@ -215,56 +164,15 @@ def fixed_point(work: Contraction, policy: Policy, start: IntArray, n_parts: int
                 layout, old = layout.compacted(active)
                 rank, saved, saved_at, left = rank[old], saved[old], saved_at[old], left[old]
     tally.flush()
-    return _averaged(out, policy, work.shape[1])
+    _average(out, policy, versions)
+    return tally
 
 
-def _averaged(out: Tables, policy: Policy, versions: int) -> Tables:
+def _average(out: Tables, policy: Policy, versions: int) -> None:
     """Rank by the sums over the cycles; round the means where the policy asks for it."""
-    out.parts[:, GAMES] = out.units - (out.parts.sum(axis=1) - out.parts[:, GAMES])
     out.divisor = out.tables.copy()
     rounded = np.flatnonzero(policy.two_back[np.arange(len(out.units)) % versions] & (out.tables > 1))
-    out.units[rounded] = round_half_away(out.units[rounded], out.tables[rounded, None])
-    out.parts[rounded] = round_half_away(out.parts[rounded], out.tables[rounded, None, None])
+    out.units[rounded] = round_ratio(out.units[rounded], out.tables[rounded, None])
+    out.parts[rounded] = round_ratio(out.parts[rounded], out.tables[rounded, None, None])
     out.divisor[rounded] = 1
     out.rank = ranking(out.units)
-    return out
-
-
-def frozen(coded: Coded, prices: Prices, start: IntArray, n_parts: int) -> Tables:
-    """Score each round once, by the ranking before it; the own value number by the last ranking.
-
-    Parameters as in `fixed_point`.
-    """
-    seasons, depth, width = coded.code.shape
-    versions = len(prices.values)
-    out = blank_tables(seasons * versions, n_parts, width)
-    season, version = np.divmod(np.arange(seasons * versions), versions)
-    size = prices.size[season]
-    column = np.broadcast_to(np.arange(width), (len(season), width))
-    outside = column >= coded.size[season][:, None]
-    rank = start
-    for r in range(depth):
-        code = coded.code[season, r]
-        whose = coded.whose[season, r]
-        of_opponent = prices.of_opponent[version[:, None], code]
-        unpaid = of_opponent & (whose == NOBODY)
-        rank_of = np.take_along_axis(rank, np.where(of_opponent & ~unpaid, whose, column), axis=1)
-        paid = prices.table[version[:, None], size[:, None], code, rank_of]
-        paid[unpaid] = 0
-        out.units += paid
-        part = prices.part[code]
-        for number in range(n_parts):
-            out.parts[:, number] += np.where(part == number, paid, 0)
-        rank = _ranked_inside(out.units, outside)
-    own = _at_rank(prices.own[version, size], rank)
-    out.units += own
-    out.parts[:, OWN_VALUE] += own
-    out.values[:] = _at_rank(prices.values[version, size], rank)
-    out.tables[:] = 1
-    out.rank = _ranked_inside(out.units, outside)
-    return out
-
-
-def _ranked_inside(units: IntArray, outside: BoolArray) -> IntArray:
-    """Return the ranking with everybody outside the roster last."""
-    return ranking(np.where(outside, units.min(initial=0) - 1, units))

@@ -1,0 +1,267 @@
+"""Rule sets as numbers: how rows are counted, what they pay, which value numbers there are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from keizerframe.errors import NegativeValueWarning, RulesError, ScoreRangeError, warn_user
+from keizerframe.kernel.contraction import Prices
+from keizerframe.kernel.grid import Coded, Counting
+from keizerframe.kernel.points import LARGEST, Arithmetic, Meaning, Of, Tariff, own_units, points_table
+from keizerframe.kernel.recurrence import Ages
+from keizerframe.kernel.tables import ABSENCES, BYES, CLUB, GAMES
+from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
+from keizerframe.rules import Award, Rules
+
+IntArray = npt.NDArray[np.integer]
+
+_OF = {"fixed": Of.FIXED, "opponent": Of.OPPONENT, "own": Of.OWN}
+_PART = {"nothing": GAMES, "game": GAMES, "bye": BYES, "absence": ABSENCES, "club": CLUB}
+_ARITHMETIC = {"exact": Arithmetic.EXACT, "float64": Arithmetic.FLOAT64, "float32": Arithmetic.FLOAT32}
+#: Single-precision items are multiples of this, to within a millionth of their last digit.
+_SINGLE_UNITS = 2**36
+_KEYS = {"rating": 0, "name": 1, "id": 2, "start": 3}
+#: What a game against somebody who left becomes under ``withdrawn = "share"``.
+_OF_LEFT = {
+    "win": "left-win",
+    "forfeit-win": "left-win",
+    "draw": "left-draw",
+    "adjourned": "left-draw",
+    "loss": "left-other",
+    "forfeit-loss": "left-other",
+    "double-forfeit": "left-other",
+    "unfinished": "left-other",
+}
+AGES = {
+    "previous": Ages(),
+    "frozen": Ages(earlier=None, own_at_end=True),
+    "static": Ages(newest=None, earlier=None),
+    "two-ages": Ages(earlier=2),
+}
+
+
+def ages_of(rules: Rules) -> Ages | None:
+    """Return how old the value numbers are; None = the table's own ranking, the fixed point."""
+    if rules.freeze_after is not None:
+        return Ages(freeze_after=rules.freeze_after)
+    return AGES.get(rules.recalculation)
+
+
+def counting_of(rules: Rules, outcomes: Sequence[str]) -> Counting:
+    """Return how `rules` turn rows into codes."""
+    number = {name: i for i, name in enumerate(outcomes)}
+    scopes = [_cap_scope(rules, name) for name in outcomes]
+    of_left = [number[_OF_LEFT[name]] if name in _OF_LEFT else i for i, name in enumerate(outcomes)]
+    missing = number["absent"] if rules.missing_row == "absent" else 0
+    return Counting(
+        counted=tuple(rules.award(name).counts_as_absence for name in outcomes),
+        capped=tuple({None: 0, "season": 1, "part": 2}[scope] for scope in scopes),
+        by_part=rules.limit_scope == "part",
+        epochs=tuple(first for first, _ in rules.epochs),
+        missing=missing,
+        # Where everybody is in from the start, nobody joins late.
+        before_joining=number["handicap"] if rules.roster != "all" else missing,
+        present=number["unfinished"],
+        unpaid=number["unpaid-absence"] if rules.absence_needs_game else 0,
+        game=tuple("played" in OUTCOMES[OUTCOME_NUMBER[base_outcome(name)]].counts for name in outcomes),
+        of_left=tuple(of_left) if rules.withdrawn == "share" else (),
+        void=rules.withdrawn != "keep",
+        everybody=rules.roster == "all",
+        lookahead=int(rules.roster == "joined-next"),
+        start=_start_keys(rules),
+        ties=tie_keys(rules, rules.value_ties),
+    )
+
+
+def _start_keys(rules: Rules) -> tuple[int, ...]:
+    """Return the keys of the start order: rating first, then as the rules decide ties, the id last."""
+    behind = [key for key in rules.value_ties if key in ("name", "id")] or ["name", "id"]
+    keys = ["rating", *behind, "id"]
+    given = ["start"] if rules.start_order == "given" else []
+    return tuple(dict.fromkeys(_KEYS[key] for key in (*given, *keys)))
+
+
+def tie_keys(rules: Rules, ties: Sequence[str]) -> tuple[int, ...]:
+    """Return the keys that decide equal scores, a start order spelled out, the id last."""
+    keys: list[int] = []
+    for key in ties:
+        keys += _start_keys(rules) if key == "start" else [_KEYS[key]]
+    return tuple(dict.fromkeys([*keys, _KEYS["id"]]))
+
+
+def _cap_scope(rules: Rules, outcome: str) -> str | None:
+    """Return the scope of an outcome's own cap, None if it never has one."""
+    scopes = {award.cap_scope for _, stage in rules.epochs if (award := stage.award(outcome)).cap}
+    if len(scopes) > 1:
+        raise RulesError([f"extra {outcome}: its cap counts per season and per part; keep one cap_scope"])
+    return next(iter(scopes), None)
+
+
+def tariff_of(rules: Rules, outcomes: Sequence[str], depth: int, value_unit: int) -> Tariff:
+    """Return `rules` as numbers.
+
+    Raises
+    ------
+    ScoreRangeError
+        If a share has too large a denominator for exact 64-bit scores.
+    """
+    stages = [stage for _, stage in rules.epochs]
+    starts = [first for first, _ in rules.epochs]
+    awards = [[stage.award(name) for name in outcomes] for stage in stages]
+    fades = rules.own_value_fades or (Fraction(1),)
+    if rules.own_value == "none":
+        fades = (Fraction(0),)
+    per_point = _per_point(rules, [award for row in awards for award in row], fades, depth, value_unit)
+    scale = per_point * value_unit if rules.arithmetic == "exact" else 1
+    _check_length(rules, awards, outcomes, scale)
+
+    def table(read: object) -> IntArray:
+        return np.array([[read(award) for award in row] for row in awards])  # type: ignore[operator]
+
+    closed = [
+        [award.cap == 0 or not _open(award, first) for award in row]
+        for row, first in zip(awards, starts, strict=True)
+    ]
+    whole = {"half": per_point // 2, "whole": per_point, "none": 0}[rules.rounding]
+    return Tariff(
+        of=table(lambda award: _OF[award.of]),
+        numerator=table(lambda award: award.amount.numerator),
+        denominator=table(lambda award: award.amount.denominator),
+        cap=table(lambda award: award.cap or 0),
+        unpaid=np.array(closed),
+        counted=np.array([award.counts_as_absence for award in awards[0]]),
+        limit=np.array([stage.absence_limit for stage in stages]),
+        decay=np.array([stage.absence_decay for stage in stages]),
+        floored=rules.decay_rounding == "floor",
+        arithmetic=_ARITHMETIC[rules.arithmetic],
+        even=rules.rounding_ties == "even",
+        per_point=per_point,
+        total_grain=whole if rules.rounding_of == "total" else 0,
+        value_unit=value_unit,
+        own=tuple((share.numerator, share.denominator) for share in fades),
+        own_start=rules.own_value == "start",
+    )
+
+
+def _open(award: Award, first: int) -> bool:
+    return award.rounds is None or award.rounds[0] <= first <= award.rounds[1]
+
+
+def _per_point(
+    rules: Rules, awards: Sequence[Award], fades: Sequence[Fraction], depth: int, value_unit: int
+) -> int:
+    """Return how many units make a point, so that everything unrounded is whole."""
+    if rules.arithmetic == "float32":
+        return _SINGLE_UNITS
+    if rules.rounding != "none" and rules.rounding_of == "item":
+        return 2 if rules.rounding == "half" else 1
+    shares = [award.amount.denominator for award in awards] + [share.denominator for share in fades]
+    exact = math.lcm(2 if rules.rounding == "half" else 1, *shares) * value_unit
+    decays = any(stage.absence_decay for _, stage in rules.epochs)
+    return exact * 2 ** max(depth - 1, 0) if decays else exact
+
+
+def _check_length(
+    rules: Rules, awards: Sequence[Sequence[Award]], outcomes: Sequence[str], scale: int
+) -> None:
+    for row in awards:
+        for name, award in zip(outcomes, row, strict=True):
+            if max(abs(award.amount.numerator), award.amount.denominator) * scale >= LARGEST >> 12:
+                raise ScoreRangeError(
+                    f"{rules.label or rules}: the share {award.amount} for {name} is too long for exact 64-bit "
+                    "scores together with the others: shorten it, or round"
+                )
+
+
+def value_numbers(rules: Rules, size: int) -> list[Fraction]:
+    """Return the value number of each rank in a roster of `size`.
+
+    Raises
+    ------
+    RulesError
+        If the rules list fewer value numbers than there are players.
+
+    Examples
+    --------
+    >>> [int(value) for value in value_numbers(Rules(value_ratio=3), 8)]
+    [10, 9, 8, 7, 6, 5, 4, 3]
+    """
+    if isinstance(rules.value_list, tuple):
+        if len(rules.value_list) < size:
+            raise RulesError(
+                [f"value_list has {len(rules.value_list)} value numbers for {size} players: lengthen it, or use a step"]
+            )
+        return list(rules.value_list[:size])
+    if rules.value_list == "normalised":
+        return _normalised(rules.value_ratio or Fraction(1), size)
+    base = _base(rules, size)
+    if rules.value_list == "pairs":
+        return [Fraction(base - 2 * (k // 2) * rules.value_number_step) for k in range(size)]
+    return [Fraction(base - k * rules.value_number_step) for k in range(size)]
+
+
+def _base(rules: Rules, size: int) -> int:
+    if rules.value_ratio is not None:
+        top = (size - 1) * rules.value_ratio / (rules.value_ratio - 1)
+        return math.floor(top) if rules.value_ratio_rounding == "floor" else round(top)
+    if rules.value_per_player is not None:
+        return math.floor(rules.value_per_player * size + Fraction(1, 2))
+    return size if rules.value_number_base is None else rules.value_number_base
+
+
+def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
+    """Return KeizerForClubs' normalised values, computed in single precision as the program does."""
+    if size < 2:
+        return [Fraction(ratio)] * size
+    q = float(ratio)
+    step = np.float32(np.float32(q - 1) / np.float32(size - 1))
+    digits = 0
+    while not step > 10.0**-digits:
+        digits += 1
+    values = []
+    for k in range(size):
+        single = np.float32(q - float(np.float32(np.float32(k) * step)))
+        values.append(Fraction(round(float(single), digits)).limit_denominator(10**digits))
+    return values
+
+
+def price(rule_sets: Sequence[Rules], coded: Coded, outcomes: Sequence[str], values_of: Sequence[Rules]) -> Prices:
+    """Return the points tables of `rule_sets` for the roster sizes that occur, with the values of `values_of`."""
+    sizes, size = np.unique(coded.size, return_inverse=True)
+    width, depth = coded.column.shape[1], coded.code.shape[1]
+    tariffs, values = [], np.zeros((len(rule_sets), len(sizes), width), dtype=np.int64)
+    for v, (rules, source) in enumerate(zip(rule_sets, values_of, strict=True)):
+        lists = [value_numbers(source, int(n)) for n in sizes]
+        unit = math.lcm(1, *(value.denominator for one in lists for value in one))
+        for i, one in enumerate(lists):
+            values[v, i, : len(one)] = [int(value * unit) for value in one]
+        tariffs.append(tariff_of(rules, outcomes, depth, unit))
+        if (lowest := values[v].min(initial=0)) < 0:
+            warn_user(
+                f"{rules.label or rules}: value numbers go down to {Fraction(int(lowest), unit)} with "
+                f"{coded.size.max()} players, and a win over a player below zero costs points; raise "
+                "value_number_base",
+                NegativeValueWarning,
+            )
+    meaning = Meaning(coded.outcome, coded.ordinal, coded.nth, coded.epoch)
+    stages = max(len(tariff.own) for tariff in tariffs)
+    base = [OUTCOMES[OUTCOME_NUMBER[base_outcome(name)]] for name in outcomes]
+    part = np.array([_PART[outcome.kind] for outcome in base])
+    pairs = list(zip(tariffs, values, strict=True))
+    of = np.array(
+        [tariff.of[np.minimum(coded.epoch, len(tariff.limit) - 1), coded.outcome] for tariff in tariffs]
+    )
+    return Prices(
+        tariffs=tariffs,
+        values=values,
+        own=np.array([own_units(tariff, value, stages) for tariff, value in pairs]).swapaxes(0, 1),
+        table=np.array([points_table(tariff, value, meaning) for tariff, value in pairs]),
+        of_opponent=of == Of.OPPONENT,
+        size=size,
+        part=part[coded.outcome],
+    )
