@@ -3,13 +3,14 @@
 Dataframes in, dataframes out. Start with ``kf.score(kf.load_dataset("waagtoren"), "knsb")``.
 """
 
+from keizerframe.awards import Award
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
 from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
 from keizerframe.io import read, to_parquet
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
-from keizerframe.rules import Award, Rules, rules_from_chesspairing
+from keizerframe.rules import Rules, rules_from_chesspairing
 from keizerframe.scoring import score
 from keizerframe.season import Season, concat
 

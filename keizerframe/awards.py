@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -95,7 +96,9 @@ def read_extra(value: Any) -> FrozenDict:
     for code, given in value.items():
         name = str(code)
         if not (name in OUTCOME_NUMBER or base_outcome(name) in NON_GAME_CODES):
-            faults.append(f"{name!r} is no outcome: use {', '.join(NON_GAME_CODES)}, or base:suffix, or win, draw, loss")
+            faults.append(
+                f"{name!r} is no outcome: use {', '.join(NON_GAME_CODES)}, or base:suffix, or win, draw, loss"
+            )
             continue
         try:
             award = given if isinstance(given, Award) else Award(**given)
@@ -168,7 +171,7 @@ def read_value_list(value: Any) -> tuple[Fraction, ...] | str | None:
     if isinstance(value, str):
         raise ValueError("must be a list of value numbers, pairs, or normalised")
     values = read_shares(value)
-    if any(later > earlier for earlier, later in zip(values, values[1:], strict=False)):
+    if any(later > earlier for earlier, later in itertools.pairwise(values)):
         raise ValueError("must not rise: rank 1 has the highest value number")
     return values
 

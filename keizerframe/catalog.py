@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -49,9 +49,7 @@ class Preset:
 
 
 _CHESSPAIRING = "documentation of chesspairing's Keizer scorer, section Variant presets"
-_PROOF = (
-    "chesspairing a413c36: 6,780 golden option sets and seven real seasons (python -m tests.proof scoring)"
-)
+_PROOF = "chesspairing a413c36: 6,780 golden option sets and seven real seasons (python -m tests.proof scoring)"
 
 
 def _variant(name: str, title: str, **fields: object) -> Preset:
@@ -71,9 +69,7 @@ _SIXTHS: dict[str, object] = {
 }
 
 
-def _program(
-    name: str, title: str, *, source: str, proof: str, assumptions: str = "", **fields: object
-) -> Preset:
+def _program(name: str, title: str, *, source: str, proof: str, assumptions: str = "", **fields: Any) -> Preset:
     rules = Rules.parse({"label": name, "source": source} | fields)
     return Preset(rules=rules, kind="program", title=title, proof=proof, assumptions=assumptions)
 
@@ -123,7 +119,7 @@ _KEIZERFORCLUBS = _program(
         "late-start": {"of": "own", "amount": "5%"},
     },
 )
-_SHARLY_SHARES: dict[str, object] = {
+_SHARLY_SHARES: dict[str, Any] = {
     "recalculation": "previous",
     "roster": "all",
     "value_ratio": 3,
@@ -267,7 +263,7 @@ def presets(*, kind: Kind | None = None) -> pd.DataFrame:
     Examples
     --------
     >>> presets()["name"].tolist()[:3]
-    ['keizerforclubs', 'knsb', 'freekeizer']
+    ['freekeizer-0.5', 'keizerforclubs-2.0', 'sharly-chess']
     """
     rows = [
         {
@@ -337,9 +333,7 @@ def _changes(parts: Iterable[str]) -> dict[str, object]:
     for part in parts:
         field, equals, value = part.partition("=")
         if not equals:
-            raise RulesError(
-                [f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"]
-            )
+            raise RulesError([f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"])
         value = value.strip()
         number = int(value) if value.lstrip("+-").isdigit() else value
         # "none" is also a value of own_value, which is text.
@@ -368,8 +362,6 @@ def resolve_rules(rules: RulesArgument) -> dict[str, Rules]:
     for position, (label, one) in enumerate(named, start=1):
         key = label or one.label or settings_text(one) or f"rules-{position}"
         if key in found and found[key] != one:
-            raise RulesError(
-                [f"two different rule sets are labelled {key!r}: give a dict of labels to rules"]
-            )
+            raise RulesError([f"two different rule sets are labelled {key!r}: give a dict of labels to rules"])
         found[key] = one
     return found

@@ -49,9 +49,7 @@ RulesOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, Parameter(name="--json", negative=(), help="Print JSON in place of a table")]
-QuietOption = Annotated[
-    bool, Parameter(name=["--quiet", "-q"], negative=(), help="Print results and errors only")
-]
+QuietOption = Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), help="Print results and errors only")]
 ThroughOption = Annotated[int | None, Parameter(name="--through", help="Score the rounds up to this one")]
 SeasonOption = Annotated[
     list[str] | None,

@@ -183,8 +183,6 @@ def join_ids(columns: Iterable[Coded]) -> tuple[list[str], list[IntArray]]:
     number: dict[str, int] = {}
     joined: list[IntArray] = []
     for column in columns:
-        table = np.array(
-            [number.setdefault(value, len(number)) for value in column.values] + [-1], dtype=np.int64
-        )
+        table = np.array([number.setdefault(value, len(number)) for value in column.values] + [-1], dtype=np.int64)
         joined.append(table[column.codes])
     return list(number), joined

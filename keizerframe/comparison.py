@@ -118,9 +118,7 @@ def compare(
     """
     rule_sets = resolve_rules(rules)
     if len(rule_sets) < 2:
-        raise RulesError(
-            [f"compare needs two rule sets or more, and there is only {next(iter(rule_sets))!r}"]
-        )
+        raise RulesError([f"compare needs two rule sets or more, and there is only {next(iter(rule_sets))!r}"])
     standings = score(as_season(season), rule_sets, through=through, roster_round=roster_round)
     first, *others = rule_sets
     pairs = [_pair(standings, first, other) for other in others]
@@ -167,9 +165,7 @@ def _pair(standings: pd.DataFrame, first: str, other: str) -> pd.DataFrame:
 
 
 def _by_change(players: pd.DataFrame) -> pd.DataFrame:
-    order = np.lexsort(
-        (players["place"], -players["place_change"].abs(), players["season"], players["against"])
-    )
+    order = np.lexsort((players["place"], -players["place_change"].abs(), players["season"], players["against"]))
     return players.iloc[order].reset_index(drop=True)
 
 

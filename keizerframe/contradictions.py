@@ -12,11 +12,30 @@ if TYPE_CHECKING:
 
 #: What `changes` may change: shares, fixed points, caps and windows. Everything else holds all season.
 CHANGEABLE = frozenset(
-    "win_fraction draw_fraction loss_fraction forfeit_win_fraction forfeit_loss_fraction double_forfeit_fraction "
-    "bye_value_fraction half_bye_fraction zero_bye_fraction absent_penalty_fraction excused_absent_fraction "
-    "club_commitment_fraction bye_fixed_value half_bye_fixed_value zero_bye_fixed_value absent_fixed_value "
-    "excused_absent_fixed_value club_commitment_fixed_value absence_limit absence_decay late_join_handicap "
-    "extra".split()
+    [
+        "win_fraction",
+        "draw_fraction",
+        "loss_fraction",
+        "forfeit_win_fraction",
+        "forfeit_loss_fraction",
+        "double_forfeit_fraction",
+        "bye_value_fraction",
+        "half_bye_fraction",
+        "zero_bye_fraction",
+        "absent_penalty_fraction",
+        "excused_absent_fraction",
+        "club_commitment_fraction",
+        "bye_fixed_value",
+        "half_bye_fixed_value",
+        "zero_bye_fixed_value",
+        "absent_fixed_value",
+        "excused_absent_fixed_value",
+        "club_commitment_fixed_value",
+        "absence_limit",
+        "absence_decay",
+        "late_join_handicap",
+        "extra",
+    ]
 )
 
 
@@ -73,7 +92,10 @@ def _arithmetic(rules: Rules) -> Iterator[str]:
             f"arithmetic = 'float32' with rounding = {rules.rounding!r}: single precision is the rounding; "
             "set rounding = 'none'"
         )
-    if rules.arithmetic == "float64" and (rules.rounding, rules.rounding_of) not in (("half", "item"), ("whole", "item")):
+    if rules.arithmetic == "float64" and (rules.rounding, rules.rounding_of) not in (
+        ("half", "item"),
+        ("whole", "item"),
+    ):
         yield "arithmetic = 'float64' rounds each item: set rounding = 'half' and rounding_of = 'item'"
     if rules.on_cycle == "average-two" and rules.recalculation == "fixed-point" and rules.rounding != "half":
         yield "on_cycle = 'average-two' rounds to half points: set rounding = 'half', or on_cycle = 'average'"

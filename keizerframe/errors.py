@@ -141,9 +141,7 @@ def describe_problem(problem: Mapping[Any, Any]) -> str:
     """Return one problem of a `SeasonError` as a line: where, what, and how to mend it."""
     where = []
     if problem["file"]:
-        where.append(
-            f"{problem['file']}:{problem['row']}" if problem["row"] is not None else f"{problem['file']}"
-        )
+        where.append(f"{problem['file']}:{problem['row']}" if problem["row"] is not None else f"{problem['file']}")
     elif problem["row"] is not None:
         where.append(f"row {problem['row']}")
     if problem["season"]:

@@ -145,9 +145,7 @@ def _field(kind: FieldKind, default: Any = dataclasses.MISSING) -> Any:
 
 def share(default: int | str) -> Any:
     """A share of a value number."""
-    return _field(
-        FieldKind(default=Fraction(default), read=read_share, read_lenient=_lenient_share, write=write_share)
-    )
+    return _field(FieldKind(default=Fraction(default), read=read_share, read_lenient=_lenient_share, write=write_share))
 
 
 def points(default: int) -> Any:
@@ -179,9 +177,7 @@ def optional_whole(default: None) -> Any:
 
 def natural(default: int) -> Any:
     """A whole number from 0."""
-    return _field(
-        FieldKind(default=default, read=_at_least(0), read_lenient=lambda v: max(0, _lenient_whole(v)))
-    )
+    return _field(FieldKind(default=default, read=_at_least(0), read_lenient=lambda v: max(0, _lenient_whole(v))))
 
 
 def positive(default: None) -> Any:

@@ -142,9 +142,7 @@ class Intake:
         for column in needed:
             for position in np.flatnonzero(self.games[column].codes < 0):
                 if self.origins["games"].row(int(position)) not in bad_before[column]:
-                    hint = (
-                        "* is an unfinished game" if column == "result" else "fill it in, or delete the row"
-                    )
+                    hint = "* is an unfinished game" if column == "result" else "fill it in, or delete the row"
                     what = "missing player id" if column == "white" else f"missing {column}"
                     self._note("games", int(position), what, hint, column=column)
 
@@ -207,12 +205,7 @@ class Intake:
         codes = []
         for name, table, own in zip(("games", "players", "rounds"), tables, named, strict=True):
             season = table["season"]
-            if (
-                not own
-                and len(self.labels) > 1
-                and len(season.codes)
-                and not (name == "rounds" and everywhere)
-            ):
+            if not own and len(self.labels) > 1 and len(season.codes) and not (name == "rounds" and everywhere):
                 self.problems.add(
                     f"{name} has no column season, but there are {len(self.labels)} seasons",
                     hint="add the column season",
@@ -233,9 +226,7 @@ class Intake:
 
     def _number_players(self) -> None:
         """Find everybody's row among the players."""
-        self.ids, (white, black, player) = join_ids(
-            [self.games["white"], self.games["black"], self.people["player"]]
-        )
+        self.ids, (white, black, player) = join_ids([self.games["white"], self.games["black"], self.people["player"]])
         count = max(len(self.ids), 1)
         key = self.player_season * count + player
         valid = (player >= 0) & (self.player_season >= 0)
@@ -408,11 +399,7 @@ class Intake:
         starts = [np.concatenate([[0], np.cumsum(n)]) for n in (n_players, n_rounds, n_players * n_rounds)]
         players, rounds, cells = starts
         white, black = (self.place[self.side[column]] for column in ("white", "black"))
-        base = (
-            cells[self.game_season]
-            + self.cell_round * n_players[self.game_season]
-            - players[self.game_season]
-        )
+        base = cells[self.game_season] + self.cell_round * n_players[self.game_season] - players[self.game_season]
         code = self.games["result"].codes
         self.outcomes, numbers = _outcome_numbers(self.games["result"].values)
         outcome = np.zeros(cells[-1], dtype=np.int16)
@@ -441,9 +428,7 @@ class Intake:
         width = int(self.cell_round.max(initial=0)) + 1
         # Who and when, for every White and then every Black whose player and round could be read.
         key = np.concatenate([self.side[column] * width + self.cell_round for column in ("white", "black")])
-        known = np.concatenate(
-            [(self.side[column] >= 0) & (self.cell_round >= 0) for column in ("white", "black")]
-        )
+        known = np.concatenate([(self.side[column] >= 0) & (self.cell_round >= 0) for column in ("white", "black")])
         place = np.flatnonzero(known)
         if len(place) == 0 or np.bincount(key[known]).max() < 2:
             return
@@ -505,7 +490,7 @@ def _dense_places(values: IntArray) -> IntArray:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _alphabetical(values: npt.NDArray[np.object_], key: Callable[[str], Any] = str) -> IntArray:
+def _alphabetical(values: npt.NDArray[np.object_], key: Callable[[Any], Any] = str) -> IntArray:
     """Return for each text its place in the order of code points, or by `key`."""
     codes, uniques = pd.factorize(values)
     place = np.empty(len(uniques), dtype=np.int64)

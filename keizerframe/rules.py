@@ -17,7 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from keizerframe.errors import RulesError, nearest
 from keizerframe.awards import (
     Award,
     FrozenDict,
@@ -31,6 +30,7 @@ from keizerframe.awards import (
     write_values_from,
 )
 from keizerframe.contradictions import contradictions
+from keizerframe.errors import RulesError, nearest
 from keizerframe.fields import (
     choice,
     custom,
@@ -282,9 +282,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         if present is None:
             object.__setattr__(self, name, meanings[given][0])
         elif present not in meanings[given]:
-            problems.append(
-                f"{spelling} = {given} and {name} = {present!r} disagree: they spell one thing, keep one"
-            )
+            problems.append(f"{spelling} = {given} and {name} = {present!r} disagree: they spell one thing, keep one")
 
     @classmethod
     def parse(cls, options: Mapping[str, Any], *, lenient: bool = False) -> Self:
@@ -314,9 +312,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
             name = _snake(key)
             if name not in known and name not in _SPELLINGS:
                 close = nearest(name, [*known, *_SPELLINGS])
-                problems.append(
-                    f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else "")
-                )
+                problems.append(f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
             elif name in values:
                 problems.append(f"{key} is given twice, as camelCase and as snake_case: keep one of them")
             else:
@@ -391,9 +387,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         absence_decay = true
         """
         # JSON scalars are TOML scalars.
-        lines = [
-            f"{name} = {_toml(value)}\n" for name, value in self.settings().items()
-        ]
+        lines = [f"{name} = {_toml(value)}\n" for name, value in self.settings().items()]
         return _save("".join(lines), path)
 
     @classmethod
@@ -412,9 +406,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         except ValueError as fault:
             raise RulesError([f"{path}: not a readable rules file: {fault}"]) from fault
         if not isinstance(options, dict):
-            raise RulesError(
-                [f"{path}: a rules file holds one table of options, not a {type(options).__name__}"]
-            )
+            raise RulesError([f"{path}: a rules file holds one table of options, not a {type(options).__name__}"])
         try:
             return cls.parse({"label": path.stem} | options)
         except RulesError as fault:
@@ -428,13 +420,10 @@ excused_absent_fixed_value, club_commitment_fixed_value
 
         Examples
         --------
-        >>> Rules().awards["excused"]
-        Award(of='own', amount=Fraction(7, 20), counts_as_absence=True)
+        >>> Rules().awards["excused"].amount
+        Fraction(7, 20)
         """
-        table = {
-            outcome: Award(of="opponent", amount=getattr(self, name))
-            for outcome, name in _GAME_SHARES.items()
-        }
+        table = {outcome: Award(of="opponent", amount=getattr(self, name)) for outcome, name in _GAME_SHARES.items()}
         for outcome, (share_name, fixed_name) in _OWN_SHARES.items():
             fixed = getattr(self, fixed_name)
             table[outcome] = Award(
@@ -444,7 +433,11 @@ excused_absent_fixed_value, club_commitment_fixed_value
             )
         table["handicap"] = Award(of="fixed", amount=self.late_join_handicap)
         table["unpaid-absence"] = Award(of="fixed", amount=Fraction(0), counts_as_absence=True)
-        for outcome, part in (("left-win", 1), ("left-draw", Fraction(1, 2)), ("left-other", self.loss_fraction)):
+        for outcome, part in (
+            ("left-win", 1),
+            ("left-draw", Fraction(1, 2)),
+            ("left-other", self.loss_fraction),
+        ):
             table[outcome] = Award(of="own", amount=self.withdrawn_share * part)
         return MappingProxyType(table | dict(self.extra))
 

@@ -15,7 +15,7 @@ from keizerframe.errors import RulesError, ScoreRangeError
 from keizerframe.kernel.contraction import Contraction, Prices
 from keizerframe.kernel.grid import Coded, encode
 from keizerframe.kernel.recalculate import Policy, fixed_point
-from keizerframe.kernel.recurrence import evaluate, rankings, sums_at
+from keizerframe.kernel.recurrence import evaluate, last_tables, rankings, sums_at
 from keizerframe.kernel.tables import DIRECT, OWN_VALUE, PARTS, Tables, blank_tables
 from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
 from keizerframe.rules import Rules
@@ -109,9 +109,7 @@ class Scope:
     start: IntArray | None = None
 
 
-def _by_part(
-    data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over: bool, min_games: int
-) -> pd.DataFrame:
+def _by_part(data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over: bool, min_games: int) -> pd.DataFrame:
     """Score part after part, each from the order in which the one before ended."""
     if not data.parts:
         raise RulesError(["by = 'part', but no round has a part: give rounds with a column part"])
@@ -128,7 +126,11 @@ def _by_part(
                 start = _final_places(data, batches, start)
     order = {label: number for number, label in enumerate(rule_sets)}
     whole = pd.concat(frames, ignore_index=True)
-    keys = (whole["place"], whole["part"].map({n: i for i, n in enumerate(data.parts)}), whole["rules"].map(order))
+    keys = (
+        whole["place"],
+        whole["part"].map({n: i for i, n in enumerate(data.parts)}),
+        whole["rules"].map(order),
+    )
     return whole.iloc[np.lexsort((*keys, pd.factorize(whole["season"], sort=True)[0]))].reset_index(drop=True)
 
 
@@ -231,7 +233,7 @@ def _tables(rule_sets: Sequence[Rules], coded: Coded, prices: Prices) -> Tables:
     ages = ages_of(rule_sets[0])
     try:
         if ages is not None:
-            return evaluate(coded, prices, ages, rankings(coded, prices, ages))
+            return last_tables(coded, prices, ages)
         return fixed_point(Contraction(coded, prices), _policy(rule_sets)).tables
     except OverflowError as fault:
         names = ", ".join(rules.label or repr(rules) for rules in rule_sets)
@@ -262,7 +264,7 @@ def _shadow(
     column = np.take_along_axis(where, coded.column, axis=1)
     ages = ages_of(source)
     if ages is not None:
-        history = rankings(theirs, value_prices, ages)
+        history, _ = rankings(theirs, value_prices, ages)
         moved = np.take_along_axis(history, column[None], axis=2)
         tables = evaluate(coded, prices, ages, np.repeat(moved, versions, axis=1))
         final = evaluate(theirs, value_prices, ages, history).rank
@@ -315,7 +317,9 @@ def _places(
             if name == "game_points":
                 keys.append(-counts[:, :, -1])
             else:
-                keys += [data.grid.keys[key][index] for key in tie_keys(rules, [name])[: None if name == "start" else 1]]
+                keys += [
+                    data.grid.keys[key][index] for key in tie_keys(rules, [name])[: None if name == "start" else 1]
+                ]
         keys.append(data.grid.keys[2][index])
         outside = np.arange(coded.column.shape[1]) >= coded.size[:, None]
         order = np.lexsort((*reversed(keys), -tables.units[rows], outside), axis=1)
@@ -347,9 +351,7 @@ def _frame(data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], 
     return standings_frame(columns, data.labels, labels, data.players, data.categories)
 
 
-def _place(
-    columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray, min_games: int
-) -> None:
+def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray, min_games: int) -> None:
     """Write one batch into the columns."""
     seasons, versions = len(batch.seasons), len(batch.rules)
     width = batch.coded.column.shape[1]

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from keizerframe.awards import Award
 from keizerframe.errors import NegativeValueWarning, RulesError, ScoreRangeError, warn_user
 from keizerframe.kernel.contraction import Prices
 from keizerframe.kernel.grid import Coded, Counting
@@ -16,7 +17,7 @@ from keizerframe.kernel.points import LARGEST, Arithmetic, Meaning, Of, Tariff, 
 from keizerframe.kernel.recurrence import Ages
 from keizerframe.kernel.tables import ABSENCES, BYES, CLUB, GAMES
 from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
-from keizerframe.rules import Award, Rules
+from keizerframe.rules import Rules
 
 IntArray = npt.NDArray[np.integer]
 
@@ -26,6 +27,8 @@ _ARITHMETIC = {"exact": Arithmetic.EXACT, "float64": Arithmetic.FLOAT64, "float3
 #: Single-precision items are multiples of this, to within a millionth of their last digit.
 _SINGLE_UNITS = 2**36
 _KEYS = {"rating": 0, "name": 1, "id": 2, "start": 3}
+#: Unrounded decay is exact for this many halvings; what is smaller is rounded to the unit.
+_DECAY_BITS = 16
 #: What a game against somebody who left becomes under ``withdrawn = "share"``.
 _OF_LEFT = {
     "win": "left-win",
@@ -102,7 +105,7 @@ def _cap_scope(rules: Rules, outcome: str) -> str | None:
     return next(iter(scopes), None)
 
 
-def tariff_of(rules: Rules, outcomes: Sequence[str], depth: int, value_unit: int) -> Tariff:
+def tariff_of(rules: Rules, outcomes: Sequence[str], value_unit: int) -> Tariff:
     """Return `rules` as numbers.
 
     Raises
@@ -116,7 +119,7 @@ def tariff_of(rules: Rules, outcomes: Sequence[str], depth: int, value_unit: int
     fades = rules.own_value_fades or (Fraction(1),)
     if rules.own_value == "none":
         fades = (Fraction(0),)
-    per_point = _per_point(rules, [award for row in awards for award in row], fades, depth, value_unit)
+    per_point = _per_point(rules, [award for row in awards for award in row], fades, value_unit)
     scale = per_point * value_unit if rules.arithmetic == "exact" else 1
     _check_length(rules, awards, outcomes, scale)
 
@@ -124,8 +127,7 @@ def tariff_of(rules: Rules, outcomes: Sequence[str], depth: int, value_unit: int
         return np.array([[read(award) for award in row] for row in awards])  # type: ignore[operator]
 
     closed = [
-        [award.cap == 0 or not _open(award, first) for award in row]
-        for row, first in zip(awards, starts, strict=True)
+        [award.cap == 0 or not _open(award, first) for award in row] for row, first in zip(awards, starts, strict=True)
     ]
     whole = {"half": per_point // 2, "whole": per_point, "none": 0}[rules.rounding]
     return Tariff(
@@ -152,9 +154,7 @@ def _open(award: Award, first: int) -> bool:
     return award.rounds is None or award.rounds[0] <= first <= award.rounds[1]
 
 
-def _per_point(
-    rules: Rules, awards: Sequence[Award], fades: Sequence[Fraction], depth: int, value_unit: int
-) -> int:
+def _per_point(rules: Rules, awards: Sequence[Award], fades: Sequence[Fraction], value_unit: int) -> int:
     """Return how many units make a point, so that everything unrounded is whole."""
     if rules.arithmetic == "float32":
         return _SINGLE_UNITS
@@ -163,12 +163,10 @@ def _per_point(
     shares = [award.amount.denominator for award in awards] + [share.denominator for share in fades]
     exact = math.lcm(2 if rules.rounding == "half" else 1, *shares) * value_unit
     decays = any(stage.absence_decay for _, stage in rules.epochs)
-    return exact * 2 ** max(depth - 1, 0) if decays else exact
+    return exact << _DECAY_BITS if decays else exact
 
 
-def _check_length(
-    rules: Rules, awards: Sequence[Sequence[Award]], outcomes: Sequence[str], scale: int
-) -> None:
+def _check_length(rules: Rules, awards: Sequence[Sequence[Award]], outcomes: Sequence[str], scale: int) -> None:
     for row in awards:
         for name, award in zip(outcomes, row, strict=True):
             if max(abs(award.amount.numerator), award.amount.denominator) * scale >= LARGEST >> 12:
@@ -205,6 +203,14 @@ def value_numbers(rules: Rules, size: int) -> list[Fraction]:
     return [Fraction(base - k * rules.value_number_step) for k in range(size)]
 
 
+def _value_unit(rules: Rules) -> int:
+    """Return what makes all value numbers whole, whatever the rosters of a batch."""
+    if rules.value_list == "normalised":
+        # Six decimals: more than the program needs for a thousand players.
+        return 10**6
+    return math.lcm(1, *(value.denominator for value in rules.value_list or () if not isinstance(value, str)))
+
+
 def _base(rules: Rules, size: int) -> int:
     if rules.value_ratio is not None:
         top = (size - 1) * rules.value_ratio / (rules.value_ratio - 1)
@@ -233,14 +239,14 @@ def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
 def price(rule_sets: Sequence[Rules], coded: Coded, outcomes: Sequence[str], values_of: Sequence[Rules]) -> Prices:
     """Return the points tables of `rule_sets` for the roster sizes that occur, with the values of `values_of`."""
     sizes, size = np.unique(coded.size, return_inverse=True)
-    width, depth = coded.column.shape[1], coded.code.shape[1]
+    width = coded.column.shape[1]
     tariffs, values = [], np.zeros((len(rule_sets), len(sizes), width), dtype=np.int64)
     for v, (rules, source) in enumerate(zip(rule_sets, values_of, strict=True)):
         lists = [value_numbers(source, int(n)) for n in sizes]
-        unit = math.lcm(1, *(value.denominator for one in lists for value in one))
+        unit = _value_unit(source)
         for i, one in enumerate(lists):
             values[v, i, : len(one)] = [int(value * unit) for value in one]
-        tariffs.append(tariff_of(rules, outcomes, depth, unit))
+        tariffs.append(tariff_of(rules, outcomes, unit))
         if (lowest := values[v].min(initial=0)) < 0:
             warn_user(
                 f"{rules.label or rules}: value numbers go down to {Fraction(int(lowest), unit)} with "
@@ -253,9 +259,7 @@ def price(rule_sets: Sequence[Rules], coded: Coded, outcomes: Sequence[str], val
     base = [OUTCOMES[OUTCOME_NUMBER[base_outcome(name)]] for name in outcomes]
     part = np.array([_PART[outcome.kind] for outcome in base])
     pairs = list(zip(tariffs, values, strict=True))
-    of = np.array(
-        [tariff.of[np.minimum(coded.epoch, len(tariff.limit) - 1), coded.outcome] for tariff in tariffs]
-    )
+    of = np.array([tariff.of[np.minimum(coded.epoch, len(tariff.limit) - 1), coded.outcome] for tariff in tariffs])
     return Prices(
         tariffs=tariffs,
         values=values,

@@ -311,7 +311,9 @@ class Oracle:
         other = Oracle(self.players, self.rounds, self.rules.values_from, self.given_round, self.parts)
         if self.rules.recalculation == "fixed-point":
             end = other.fixed_point()
-            tables = [self.sums([self.ranks(o)] * len(self.rounds), self.ranks(o), len(self.rounds)) for o in end.inputs]
+            tables = [
+                self.sums([self.ranks(o)] * len(self.rounds), self.ranks(o), len(self.rounds)) for o in end.inputs
+            ]
             points = {me: Fraction(sum(t[me] for t in tables), len(tables)) for me in self.start}
             return Table(end.order, points, end.outcome, end.steps, end.cycle, end.values)
         points, values = self.at_end(other.history())

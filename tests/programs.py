@@ -6,14 +6,13 @@ import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 
-import keizerframe as kf
 import numpy as np
 import pandas as pd
 
+import keizerframe as kf
 from keizerframe import scoring
 from keizerframe.kernel.recurrence import Rows, items, rankings
 from keizerframe.tariffs import ages_of, price
-
 from tests import goldens
 
 
@@ -56,7 +55,11 @@ def freekeizer() -> Iterator[tuple[dict, int, bool]]:
                 yield golden, number, found == {name: float(points) for name, points, _ in expected}
             else:
                 frame = score(season, rules, through=number)
-                columns = [frame["player"].tolist(), frame["score"].tolist(), frame["next_value_number"].tolist()]
+                columns = [
+                    frame["player"].tolist(),
+                    frame["score"].tolist(),
+                    frame["next_value_number"].tolist(),
+                ]
                 yield golden, number, [list(row) for row in zip(*columns, strict=True)] == expected
 
 
@@ -85,7 +88,12 @@ def kfc_season(golden: dict) -> kf.Season:
     people = pd.DataFrame(golden["players"], columns=["player", "name", "rating", "state", "r", "s", "v"])
     people = people.assign(withdrawn_after=np.where(people["state"] == 9, 0, None))
     rows = [
-        (number, str(white), None if black < 0 else str(black), (KFC_ROWS if black < 0 else KFC_CODES)[result])
+        (
+            number,
+            str(white),
+            None if black < 0 else str(black),
+            (KFC_ROWS if black < 0 else KFC_CODES)[result],
+        )
         for number, _, white, black, result, *_ in golden["pairings"]
         if black >= 0 or result in KFC_ROWS
     ]
@@ -163,7 +171,7 @@ def row_points(season: kf.Season, rules: kf.Rules) -> dict[tuple[int, str], floa
     coded = scoring._encode(season, np.array([0]), rules, scoring.Scope())
     prices = price([rules], coded, season.outcomes, [rules])
     ages = ages_of(rules)
-    history = rankings(coded, prices, ages)
+    history, _ = rankings(coded, prices, ages)
     last, rows = int(coded.scored[0]), Rows.all(1, 1)
     ids = season.players["player"].tolist()
     found = {}

@@ -102,9 +102,7 @@ def main(name: str) -> int:
         return int(counts[False] > 0)
     if name == "default":
         counts = run(reasons)
-        print(
-            f"{counts['none']} of {counts.total()} option sets equal to the documented scorer in default mode"
-        )
+        print(f"{counts['none']} of {counts.total()} option sets equal to the documented scorer in default mode")
         for reason, count in counts.most_common():
             if reason != "none":
                 print(f"{count:6d}  {reason}")

@@ -19,9 +19,7 @@ GAMES = ("1-0", "0-1", "1/2-1/2", "*", "1-0f", "0-1f", "0-0f", "adjourned")
 NON_GAMES = (*NON_GAME_CODES, "excused:late", "club:other-day")
 
 SHARES = st.one_of(
-    st.sampled_from(
-        [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2, 3), Fraction(35, 100)]
-    ),
+    st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2, 3), Fraction(35, 100)]),
     st.fractions(0, 2, max_denominator=12),
 )
 POINTS = st.none() | st.integers(0, 40)
@@ -78,7 +76,10 @@ FIELDS: dict[str, st.SearchStrategy] = {
         max_size=2,
     ),
     "values_from": st.builds(
-        dict, loss_fraction=SHARES, value_number_base=st.none() | st.integers(5, 60), absence_limit=st.integers(0, 2)
+        dict,
+        loss_fraction=SHARES,
+        value_number_base=st.none() | st.integers(5, 60),
+        absence_limit=st.integers(0, 2),
     ),
 }
 

@@ -63,8 +63,7 @@ def test_modules_import_only_what_the_plan_allows(module):
     strangers = {
         name
         for name in project_imports(module)
-        if name not in allowed
-        and name.partition(".")[0] not in allowed | ({inside} if inside == "io" else set())
+        if name not in allowed and name.partition(".")[0] not in allowed | ({inside} if inside == "io" else set())
     }
     assert strangers == set()
 

@@ -50,9 +50,7 @@ def test_faults_are_named_by_file_and_line(tmp_path):
 
 def test_na_is_a_name_and_leading_zeros_stay(tmp_path):
     players = "season,player,name,rating\n0910,NA,NA,1800\n0910,007,nan,1700\n"
-    season = kf.read(
-        folder_of(tmp_path / "s", "season,round,white,black,result\n0910,1,NA,007,1-0\n", players)
-    )
+    season = kf.read(folder_of(tmp_path / "s", "season,round,white,black,result\n0910,1,NA,007,1-0\n", players))
     assert season.labels == ["0910"]
     assert season.players["name"].tolist() == ["NA", "nan"]
     assert season.games["black"].tolist() == ["007"]

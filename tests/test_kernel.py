@@ -133,9 +133,7 @@ def test_the_fair_tie_of_a_six_cycle():
     games = pd.DataFrame(rows, columns=["round", "white", "black", "result"])
     frame = kf.score(kf.Season(games), "keizerforclubs")
     assert frame["cycle_length"].tolist() == [6, 6, 6]
-    assert [Fraction(u, p) for u, p in zip(frame["units"], frame["per_point"], strict=True)] == [
-        Fraction(14, 3)
-    ] * 3
+    assert [Fraction(u, p) for u, p in zip(frame["units"], frame["per_point"], strict=True)] == [Fraction(14, 3)] * 3
 
 
 @pytest.mark.parametrize("base", [50, 10**5, 10**9])

@@ -145,6 +145,4 @@ def test_every_preset_names_its_source_and_proof():
     table = kf.presets()
     assert table["name"].tolist() == list(PRESETS)
     assert (table[["title", "source", "proof"]] != "").all(axis=None)
-    assert (
-        table.loc[table["kind"] == "variant", "assumptions"].str.contains("variant of the documented")
-    ).all()
+    assert (table.loc[table["kind"] == "variant", "assumptions"].str.contains("variant of the documented")).all()

@@ -174,9 +174,7 @@ def test_ids_of_any_type_become_text(ids):
 
 @pytest.mark.parametrize("missing", [None, np.nan, "", " ", pd.NA])
 def test_an_empty_black_is_a_non_game(missing):
-    games = pd.DataFrame(
-        {"round": [1], "white": ["anna"], "black": [missing], "result": ["excused"]}, dtype=object
-    )
+    games = pd.DataFrame({"round": [1], "white": ["anna"], "black": [missing], "result": ["excused"]}, dtype=object)
     assert kf.Season(games, PLAYERS).games["black"].isna().all()
 
 
@@ -204,9 +202,7 @@ def test_an_evening_without_rows_is_a_round_only_if_listed():
 
 
 def test_parts_and_dates_are_kept():
-    listed = pd.DataFrame(
-        {"round": [1, 2, 3], "part": ["a", "a", "b"], "date": pd.to_datetime(["2024-09-01"] * 3)}
-    )
+    listed = pd.DataFrame({"round": [1, 2, 3], "part": ["a", "a", "b"], "date": pd.to_datetime(["2024-09-01"] * 3)})
     rounds = kf.Season(CLEAN, PLAYERS, listed).rounds
     assert rounds["part"].tolist() == ["a", "a", "b"]
     assert rounds["date"].tolist() == ["2024-09-01"] * 3

@@ -71,9 +71,7 @@ def read(path: str | Path) -> Season:
 def _file_of(path: Path, name: str) -> Path | None:
     """Return the file that holds one of the three frames."""
     if path.is_file():
-        return (
-            path if name == "games" and path.suffix.lower() in (".csv", ".parquet", ".tsv", ".txt") else None
-        )
+        return path if name == "games" and path.suffix.lower() in (".csv", ".parquet", ".tsv", ".txt") else None
     for suffix in (".csv", ".parquet"):
         if (path / f"{name}{suffix}").is_file():
             return path / f"{name}{suffix}"

@@ -105,7 +105,7 @@ class Contraction:
         self.own_price = np.moveaxis(own_rows, 0, 2)
         #: Units of each such class by size: what one more of it adds at each rank, shape [sizes, classes, V, N].
         self.addition = np.ascontiguousarray(np.transpose(own_rows, (2, 0, 1, 3))).astype(self.dtype)
-        self.own_part = self._own_parts(np.zeros_like(counts) if growing else counts, outside, -bound)
+        self.own_part = self._own_parts(counts, outside, -bound)
 
     def _own_parts(self, counts: AnyArray, outside: BoolArray, least: int) -> AnyArray:
         """Return the units a player has at each rank of his own, shape [S, N, V, N].
@@ -113,20 +113,28 @@ class Contraction:
         Who is outside the roster gets `least`, which ranks him behind everybody.
         """
         seasons, versions, width = self.shape
+        if self.growing:
+            parts = np.zeros((seasons, width, versions, width), dtype=self.dtype)
+            parts[outside] = least
+            return parts
         parts = np.empty((seasons, width, versions, width), dtype=self.dtype)
         prices, coded = self.prices, self.coded
         stages = prices.stage(coded.scored)
         constant = np.flatnonzero([tariff.own_start for tariff in prices.tariffs])
         for size, stage in sorted(set(zip(prices.size.tolist(), stages.tolist(), strict=True))):
             chosen = np.flatnonzero((prices.size == size) & (stages == stage))
-            own = np.zeros_like(prices.own[0, :, 0]) if self.growing else prices.own[stage, :, size].copy()
-            by_start, own[constant] = own[constant].T.astype(self.dtype), 0
+            own = prices.own[stage, :, size].astype(self.dtype)
+            by_start, own[constant] = own[constant].T, 0
             # The own value number is one more class, which everybody has once.
-            by_class = np.concatenate([self.addition[size], own[None].astype(self.dtype)])
+            by_class = np.concatenate([self.addition[size], own[None]])
             once = np.ones_like(counts, shape=(len(chosen), width, 1))
             product = np.concatenate([counts[chosen], once], axis=2).reshape(-1, len(by_class))
             product = product @ by_class.reshape(len(by_class), versions * width)
-            parts[chosen] = product.reshape(len(chosen), width, versions, width)
+            whole = product.reshape(len(chosen), width, versions, width)
+            if len(chosen) == seasons:
+                parts = whole
+            else:
+                parts[chosen] = whole
             if len(constant):
                 parts[np.ix_(chosen, np.arange(width), constant)] += by_start[coded.start[chosen]][..., None]
         parts[outside] = least
@@ -174,9 +182,7 @@ def _classes(table: IntArray, wanted: BoolArray, part: IntArray) -> tuple[IntArr
     return np.moveaxis(kept[:, :, first], 2, 0), row, part[first]
 
 
-def _count_pairs(
-    code: IntArray, whose: IntArray, row: IntArray, classes: int, dtype: np.dtype[np.generic]
-) -> AnyArray:
+def _count_pairs(code: IntArray, whose: IntArray, row: IntArray, classes: int, dtype: np.dtype[np.generic]) -> AnyArray:
     """Return how often each player met each opponent in each class, shape [S, classes * N, N]."""
     seasons, _, width = code.shape
     kind = row[code]
@@ -219,9 +225,7 @@ class Layout:
         classes = work.opponent_price.shape[2]
         sized = self.version * work.prices.values.shape[1] + work.prices.size[of_season]
         self.price_at = ((sized[:, None] * classes + np.arange(classes)) * width)[:, :, None]
-        self.own_at = (
-            (of_season[:, None] * width + np.arange(width)) * versions + self.version[:, None]
-        ) * width
+        self.own_at = ((of_season[:, None] * width + np.arange(width)) * versions + self.version[:, None]) * width
 
     def compacted(self, active: IntArray) -> tuple[Layout, IntArray]:
         """Return the layout of the rows still active, and for each of its cells the cell it comes from."""
@@ -232,9 +236,7 @@ class Layout:
         """Return the units [cells, N] that the ranking gives."""
         work, width = self.work, self.work.shape[2]
         price = work.opponent_price.ravel().take(self.price_at + rank[:, None, :])
-        units: AnyArray = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games).reshape(
-            -1, width
-        )
+        units: AnyArray = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games).reshape(-1, width)
         units += work.own_part.ravel().take(self.own_at + rank)
         whole: IntArray = units.astype(work.key_dtype)
         return whole

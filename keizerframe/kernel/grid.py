@@ -173,12 +173,10 @@ def dense(grid: Grid, seasons: IntArray) -> tuple[IntArray, ...]:
     if count and (n_rounds == depth).all() and (n_players == width).all() and (np.diff(seasons) == 1).all():
         first, last = seasons[0], seasons[-1] + 1
         return tuple(
-            flat[at[first] : at[last]].reshape(shape)
-            for (flat, at, _, _), shape in zip(sources, shapes, strict=True)
+            flat[at[first] : at[last]].reshape(shape) for (flat, at, _, _), shape in zip(sources, shapes, strict=True)
         )
     padded = tuple(
-        np.full(shape, nothing, dtype=flat.dtype)
-        for (flat, _, _, nothing), shape in zip(sources, shapes, strict=True)
+        np.full(shape, nothing, dtype=flat.dtype) for (flat, _, _, nothing), shape in zip(sources, shapes, strict=True)
     )
     for i, s in enumerate(seasons):
         own = (n_rounds[i], n_players[i])
@@ -227,8 +225,10 @@ def encode(
     if (np.diff(played, axis=1, append=False) & ~played).any():
         # Rounds that are not scored come last, so that ranking r is the one after the r-th round scored.
         order = np.argsort(~played, axis=1, kind="stable")
-        numbers, parts, played = (np.take_along_axis(one, order, axis=1) for one in (numbers, parts, played))
-        whose, outcome = (np.take_along_axis(one, order[:, :, None], axis=1) for one in (whose, outcome))
+        numbers, parts = np.take_along_axis(numbers, order, axis=1), np.take_along_axis(parts, order, axis=1)
+        played = np.take_along_axis(played, order, axis=1)
+        whose = np.take_along_axis(whose, order[:, :, None], axis=1)
+        outcome = np.take_along_axis(outcome, order[:, :, None], axis=1)
     decisive = last + counting.lookahead if roster_round is None else np.full(len(seasons), roster_round)
     here = np.arange(joined.shape[1]) < grid.n_players[seasons][:, None]
     withdrawn = here & (left < decisive[:, None])
@@ -325,8 +325,7 @@ def _codes(
         nth += _ordinals(outcome == number, parts if capped[number] == 2 else None)
     epoch = np.searchsorted(np.asarray(counting.epochs), numbers, side="right") - 1
     epoch = np.where(outcome > 0, np.maximum(epoch, 0)[:, :, None], 0)
-    shape = (int(epoch.max(initial=0)) + 1, int(nth.max(initial=0)) + 1)
-    shape += (int(ordinal.max(initial=0)) + 1, len(counted))
+    shape = (*(int(one.max(initial=0)) + 1 for one in (epoch, nth, ordinal)), len(counted))
     key = ((epoch * shape[1] + nth) * shape[2] + ordinal) * shape[3] + outcome
     used = np.bincount(key.ravel(), minlength=1) > 0
     used[0] = True
@@ -336,7 +335,7 @@ def _codes(
 
 
 def _ordinals(counts: BoolArray, parts: IntArray | None) -> IntArray:
-    """Number the True cells of each player along the rounds, in each part anew if given; 0 elsewhere."""
+    """Return the True cells of each player numbered along the rounds, in each part anew if given; 0 elsewhere."""
     total = np.cumsum(counts, axis=1, dtype=np.int32)
     if parts is not None:
         # The counter's value just before the round's part began.

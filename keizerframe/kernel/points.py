@@ -140,17 +140,15 @@ def own_units(tariff: Tariff, values: IntArray, stages: int) -> IntArray:
     return np.array([_items(tariff, values, none + top, none + bottom, none) for top, bottom in shares])
 
 
-def _items(
-    tariff: Tariff, value: IntArray, numerator: IntArray, denominator: IntArray, halvings: IntArray
-) -> IntArray:
+def _items(tariff: Tariff, value: IntArray, numerator: IntArray, denominator: IntArray, halvings: IntArray) -> IntArray:
     """Return shares of value numbers in units, rounded as the rule set does."""
     if tariff.arithmetic == Arithmetic.FLOAT64:
-        units = (value / tariff.value_unit) * (numerator / denominator) * tariff.per_point
-        return _round_double(units)
+        return _round_double((value / tariff.value_unit) * (numerator / denominator) * tariff.per_point)
     if tariff.arithmetic == Arithmetic.FLOAT32:
         exact = (value / tariff.value_unit) * (numerator / denominator)
         single = exact.astype(np.float32).astype(np.float64)
-        return np.rint(np.ldexp(single, -halvings) * tariff.per_point).astype(np.int64)
+        units32: IntArray = np.rint(np.ldexp(single, -halvings) * tariff.per_point).astype(np.int64)
+        return units32
     whole = value * numerator * tariff.per_point
     return round_ratio(whole, denominator * tariff.value_unit, halvings, even=tariff.even)
 

@@ -17,16 +17,14 @@ from keizerframe.kernel.tables import (
     CAP,
     CONVERGED,
     CYCLE,
-    GAMES,
-    OWN_VALUE,
-    PARTS,
     Tables,
-    blank_tables,
     ranking,
 )
+from keizerframe.kernel.tally import Tally
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -47,66 +45,6 @@ class Policy:
     stop: BoolArray
 
 
-class Tally:
-    """Collects the tables that count: one per settled row, all tables of a cycle."""
-
-    def __init__(self, work: Contraction) -> None:
-        seasons, versions, width = work.shape
-        self.work = work
-        self.tables = blank_tables(seasons * versions, len(PARTS), width)
-        self.waiting: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
-        #: The rankings whose tables were counted, for lists that take their values from this one.
-        self.used: list[tuple[IntArray, IntArray]] = []
-        self.held = 0
-        self.most = 4 * seasons * versions + 1000
-
-    def add(self, rows: IntArray, rank: IntArray, raw: IntArray, units: IntArray) -> None:
-        """Count the table of each of `rows`: the units that the ranking gave, before and after rounding."""
-        if len(rows):
-            self.waiting.append((rows, rank, raw, units))
-            self.used.append((rows, rank.astype(np.int16)))
-            self.held += len(rows)
-        if self.held > self.most:
-            self.flush()
-
-    def flush(self) -> None:
-        """Sum what waits."""
-        if not self.waiting:
-            return
-        rows, rank, raw, units = (np.concatenate(column) for column in zip(*self.waiting, strict=True))
-        self.waiting, self.held = [], 0
-        order = np.argsort(rows, kind="stable")
-        rows, rank = rows[order], rank[order]
-        raw, units = raw[order].astype(np.int64), units[order].astype(np.int64)
-        fresh = np.diff(rows, prepend=-1) != 0
-        first, again = np.flatnonzero(fresh), np.flatnonzero(~fresh)
-        into, tables = rows[first], self.tables
-
-        def total(sums: IntArray, addends: IntArray) -> None:
-            sums[into] += addends[first]
-            np.add.at(sums, rows[again], addends[again])
-
-        prices, versions = self.work.prices, self.work.shape[1]
-        season, version = np.divmod(rows, versions)
-        at = version, prices.size[season]
-        total(tables.units, units)
-        total(tables.tables, np.ones_like(rows))
-        total(tables.values, _at_rank(prices.values[at], rank))
-        own = prices.own_term((season, version), prices.stage(self.work.coded.scored)[season], rank, self.work.coded.start)
-        total(tables.parts[:, OWN_VALUE], own)
-        games = raw - own
-        for k, part in enumerate(self.work.own_part_of):
-            paid = _at_rank(self.work.own_price[*at, k], rank) * self.work.counts[k, season]
-            games -= paid
-            total(tables.parts[:, part], paid)
-        # What is left was shared from opponents' value numbers.
-        total(tables.parts[:, GAMES], games)
-
-
-def _at_rank(by_rank: IntArray, rank: IntArray) -> IntArray:
-    return np.take_along_axis(by_rank, rank, axis=1)
-
-
 def fixed_point(work: Contraction, policy: Policy) -> Tally:
     """Score until a ranking repeats.
 
@@ -121,20 +59,22 @@ def fixed_point(work: Contraction, policy: Policy) -> Tally:
     -------
     The tables counted, and the rankings that gave them.
     """
-    seasons, versions, _ = work.shape
+    versions = work.shape[1]
     start = np.repeat(work.coded.start, versions, axis=0).astype(np.intp)
     tally = Tally(work)
     out = tally.tables
     active = np.arange(len(start))
     layout = Layout(work, active)
-    rank, step = start, 0
+    step = 0
+    rank: IntArray = start
     # Brent: one saved ranking a row, renewed at powers of two; looking two back is renewing it every time.
-    saved, saved_at = np.full_like(start, -1), np.zeros(len(start), dtype=np.int64)
+    saved: IntArray = np.full_like(start, -1)
+    saved_at: IntArray = np.zeros(len(start), dtype=np.int64)
     # Tables of a cycle still to be summed; 0 = still searching.
-    left = np.zeros(len(start), dtype=np.int64)
+    left: IntArray = np.zeros(len(start), dtype=np.int64)
     while len(active):
         raw = layout.image(rank)
-        units = work.prices.settle(raw, layout.version)
+        units: IntArray = work.prices.settle(raw, layout.version)
         following = ranking(units)
         step += 1
         cell, version = layout.cell, layout.version[layout.cell]

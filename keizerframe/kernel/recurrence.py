@@ -14,6 +14,7 @@ import numpy.typing as npt
 from keizerframe.kernel.contraction import Contraction, Layout, Prices
 from keizerframe.kernel.grid import NOBODY, Coded
 from keizerframe.kernel.tables import OWN_VALUE, PARTS, Tables, blank_tables, ranking
+from keizerframe.kernel.tally import Tally
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
@@ -85,26 +86,32 @@ def items(coded: Coded, prices: Prices, rows: Rows, r: int, rank: IntArray) -> t
     This is the ledger's ``T[code, rank[whose]]``.
     """
     code, whose = coded.code[rows.season, r], coded.whose[rows.season, r]
-    of_opponent = prices.of_opponent[rows.version[:, None], code]
-    alone = whose == NOBODY
-    column = np.arange(rank.shape[1])
-    valued = np.take_along_axis(rank, np.where(of_opponent & ~alone, whose, column), axis=1)
-    paid = prices.table[rows.version[:, None], prices.size[rows.season][:, None], code, valued]
-    paid[of_opponent & alone] = 0
+    count, width = rank.shape
+    _, sizes, codes, _ = prices.table.shape
+    of_opponent = prices.of_opponent.ravel().take((rows.version * codes)[:, None] + code)
+    unpaid = of_opponent & (whose == NOBODY)
+    valued = np.where(of_opponent & ~unpaid, whose, np.arange(width))
+    valued = rank.ravel().take((np.arange(count) * width)[:, None] + valued)
+    at = ((rows.version * sizes + prices.size[rows.season]) * codes)[:, None] + code
+    paid = prices.table.ravel().take(at * width + valued)
+    if unpaid.any():
+        paid[unpaid] = 0
     return paid, code
 
 
-def rankings(coded: Coded, prices: Prices, ages: Ages) -> IntArray:
-    """Return the rankings after 0, 1, ... rounds, shape [rounds + 1, rows, N]."""
+def rankings(coded: Coded, prices: Prices, ages: Ages) -> tuple[IntArray, Contraction | None]:
+    """Return the rankings after 0, 1, ... rounds, shape [rounds + 1, rows, N], and all rows contracted.
+
+    The contraction is there only for modes that value all rows of a table alike.
+    """
     seasons, depth, width = coded.code.shape
     versions = len(prices.values)
     rows = Rows.all(seasons, versions)
     history = np.empty((depth + 1, len(rows.season), width), dtype=np.int16)
     history[0] = coded.start[rows.season]
-    outside = np.arange(width) >= coded.size[rows.season][:, None]
     growing = Contraction(coded, prices, growing=True) if ages.earlier is not None else None
     layout = None if growing is None else Layout(growing, np.arange(len(rows.season)))
-    total = np.zeros((len(rows.season), width), dtype=np.int64)
+    total: IntArray = np.zeros((len(rows.season), width), dtype=np.int64)
     for r in range(depth):
         table = r + 1
         earlier = ages.of_earlier(table)
@@ -117,16 +124,41 @@ def rankings(coded: Coded, prices: Prices, ages: Ages) -> IntArray:
             stage = prices.stage(np.full(len(rows.season), table))
             score = total + prices.own_term((rows.season, rows.version), stage, newest, coded.start)
         score = prices.settle(score, rows.version)
-        rank = ranking(np.where(outside, score.min(initial=0) - 1, score))
+        rank = ranking(_behind(score, coded, rows))
         live = (table <= coded.scored[rows.season])[:, None]
         history[table] = np.where(live, rank, history[r])
         if growing is not None:
             growing.add_round(r)
-    return history
+    alike = ages.earlier == ages.newest and ages.freeze_after is None
+    return history, growing if alike else None
+
+
+def last_tables(coded: Coded, prices: Prices, ages: Ages) -> Tables:
+    """Return the last table of each row, recalculated round after round."""
+    history, whole = rankings(coded, prices, ages)
+    if whole is None:
+        return evaluate(coded, prices, ages, history)
+    every = np.arange(history.shape[1])
+    rows = Rows.all(len(coded.size), len(prices.values))
+    last = coded.scored[rows.season]
+    rank = history[np.maximum(last - ages.earlier, 0) if ages.earlier else last, every].astype(np.intp)
+    own = prices.own_term((rows.season, rows.version), prices.stage(last), rank, coded.start)
+    raw = Layout(whole, every).image(rank).astype(np.int64) + own
+    tally = Tally(whole)
+    tally.add(every, rank, raw, prices.settle(raw, rows.version))
+    tally.flush()
+    tally.tables.rank = ranking(_behind(tally.tables.units, coded, rows))
+    return tally.tables
+
+
+def _behind(units: IntArray, coded: Coded, rows: Rows) -> IntArray:
+    """Return the units with everybody outside the roster below all others."""
+    outside = np.arange(units.shape[1]) >= coded.size[rows.season][:, None]
+    return np.where(outside, units.min(initial=0) - 1, units)
 
 
 def evaluate(coded: Coded, prices: Prices, ages: Ages, history: IntArray) -> Tables:
-    """Return the last table of each row, valued by the rankings of `history`, part by part."""
+    """Return the last table of each row, valued by the rankings of `history`, round by round and by part."""
     seasons, depth, width = coded.code.shape
     versions = len(prices.values)
     rows = Rows.all(seasons, versions)
@@ -143,14 +175,11 @@ def evaluate(coded: Coded, prices: Prices, ages: Ages, history: IntArray) -> Tab
             out.parts[:, number] += np.where(part == number, paid, 0)
     own_source = np.array([ages.of_own(table) if table else 0 for table in range(int(last.max(initial=0)) + 1)])
     rank = history[own_source[last], which].astype(np.intp)
-    out.parts[:, OWN_VALUE] += prices.own_term(
-        (rows.season, rows.version), prices.stage(last), rank, coded.start
-    )
+    out.parts[:, OWN_VALUE] += prices.own_term((rows.season, rows.version), prices.stage(last), rank, coded.start)
     out.units = prices.settle(out.parts.sum(axis=1), rows.version)
     out.values = np.take_along_axis(prices.values[rows.version, prices.size[rows.season]], rank, axis=1)
     out.tables[:] = 1
-    outside = np.arange(width) >= coded.size[rows.season][:, None]
-    out.rank = ranking(np.where(outside, out.units.min(initial=0) - 1, out.units))
+    out.rank = ranking(_behind(out.units, coded, rows))
     return out
 
 
@@ -178,7 +207,5 @@ def sums_at(coded: Coded, prices: Prices, used: Sequence[tuple[IntArray, IntArra
         out.values[into] += values
         out.tables[into] += 1
         out.divisor[into] += 1
-    every = Rows.all(seasons, versions)
-    outside = np.arange(width) >= coded.size[every.season][:, None]
-    out.rank = ranking(np.where(outside, out.units.min(initial=0) - 1, out.units))
+    out.rank = ranking(_behind(out.units, coded, Rows.all(seasons, versions)))
     return out

@@ -14,7 +14,7 @@ import pytest
 
 import keizerframe as kf
 from keizerframe import scoring
-from keizerframe.catalog import PRESETS, resolve_rules
+from keizerframe.catalog import resolve_rules
 from tests.bench.seasons import make_frames
 
 RULES = resolve_rules(
@@ -29,7 +29,8 @@ RULES = resolve_rules(
         "keizerforclubs,value_number_base=100",
     ]
 )
-assert set(PRESETS) & set(RULES)
+#: The same eight in mode previous.
+PREVIOUS = {label: rules.replace(recalculation="previous") for label, rules in RULES.items()}
 
 
 class Work:
@@ -46,10 +47,13 @@ class Work:
         return kf.Season(*self.frames)
 
     def kernel(self) -> list[scoring.Batch]:
-        return list(scoring._batches(self.season, list(RULES.values()), None, None))
+        return list(scoring._batches(self.season, list(RULES.values()), scoring.Scope()))
+
+    def previous(self) -> list[scoring.Batch]:
+        return list(scoring._batches(self.season, list(PREVIOUS.values()), scoring.Scope()))
 
     def output(self) -> object:
-        return scoring._frame(self.season, list(RULES), self.batches)
+        return scoring._frame(self.season, RULES, self.batches, 0)
 
     def whole(self) -> object:
         return kf.score(kf.Season(*self.frames), RULES)
@@ -61,7 +65,7 @@ class Work:
         return kf.score(self.large, "knsb")
 
 
-STAGES = ("ingest", "kernel", "output", "whole", "one_season", "large_season")
+STAGES = ("ingest", "kernel", "previous", "output", "whole", "one_season", "large_season")
 
 
 @pytest.fixture(scope="module")
