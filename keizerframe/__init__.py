@@ -9,8 +9,9 @@ from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
 from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
 from keizerframe.io import read, to_parquet
+from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
-from keizerframe.rules import Rules, rules_from_chesspairing
+from keizerframe.rules import Rules
 from keizerframe.scoring import score
 from keizerframe.season import Season, concat
 

@@ -142,6 +142,22 @@ def read_changes(value: Any) -> FrozenDict:
     return FrozenDict(read)
 
 
+def exact_changes(
+    changes: Mapping[int, Mapping[str, Any]], kinds: Mapping[str, Any], problems: list[str]
+) -> FrozenDict:
+    """Return changes with every known field read as that field is; what cannot be is added to `problems`."""
+    exact = {}
+    for first, fields in changes.items():
+        values = dict(fields)
+        for name in set(values) & set(kinds):
+            try:
+                values[name] = kinds[name].read(values[name])
+            except ValueError as fault:
+                problems.append(f"changes from round {first}: {name} = {values[name]!r}: {fault}")
+        exact[first] = FrozenDict(values)
+    return FrozenDict(exact)
+
+
 def _frozen(value: Any) -> Any:
     """Return tables and lists of a JSON value in a form that can be hashed."""
     if isinstance(value, Mapping):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 
@@ -258,3 +260,22 @@ def names(allowed: tuple[str, ...], default: tuple[str, ...] | None) -> Any:
         return parts
 
     return custom(read, lambda value: None if value is None else list(value), default)
+
+
+def toml(value: Any) -> str:
+    """Return a JSON value as TOML: scalars and lists are written alike, tables inline."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(str(key))} = {toml(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def snake(key: str) -> str:
+    """Return a camelCase key as snake_case."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+
+
+def save(content: str, path: str | Path | None) -> str:
+    """Write text to a path if there is one, and return it."""
+    if path is not None:
+        Path(path).write_text(content, encoding="utf-8")
+    return content.rstrip("\n")

@@ -20,6 +20,7 @@ from typing import Any, Literal, Self
 from keizerframe.awards import (
     Award,
     FrozenDict,
+    exact_changes,
     read_changes,
     read_extra,
     read_value_list,
@@ -44,8 +45,11 @@ from keizerframe.fields import (
     optional_whole,
     points,
     positive,
+    save,
     share,
+    snake,
     text,
+    toml,
     whole,
 )
 from keizerframe.results import fallback_chain
@@ -268,6 +272,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
                 object.__setattr__(self, field.name, kind.read(value))
             except ValueError as fault:
                 problems.append(f"{field.name} = {value!r}: {fault}")
+        kinds = {field.name: field.metadata["kind"] for field in dataclasses.fields(self)}
+        if not problems:
+            object.__setattr__(self, "changes", exact_changes(self.changes, kinds, problems))
         if problems or (problems := contradictions(self)):
             raise RulesError(problems)
 
@@ -309,7 +316,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         problems: list[str] = []
         known = {field.name: field.metadata["kind"] for field in dataclasses.fields(cls)}
         for key, value in options.items():
-            name = _snake(key)
+            name = snake(key)
             if name not in known and name not in _SPELLINGS:
                 close = nearest(name, [*known, *_SPELLINGS])
                 problems.append(f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
@@ -335,7 +342,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         for spelling, (name, _) in _SPELLINGS.items():
             if spelling in changes and name not in changes:
                 del values[name]
-        return type(self).parse(values | {_snake(key): value for key, value in changes.items()})
+        return type(self).parse(values | {snake(key): value for key, value in changes.items()})
 
     def settings(self) -> dict[str, Any]:
         """Return the fields that differ from their default, as JSON values (shares as text).
@@ -375,7 +382,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
           "loss_fraction": "1/6"
         }
         """
-        return _save(json.dumps(self.settings(), indent=2, ensure_ascii=False) + "\n", path)
+        return save(json.dumps(self.settings(), indent=2, ensure_ascii=False) + "\n", path)
 
     def to_toml(self, path: str | Path | None = None) -> str:
         """Return the rules as TOML text, written to `path` if given.
@@ -387,8 +394,8 @@ excused_absent_fixed_value, club_commitment_fixed_value
         absence_decay = true
         """
         # JSON scalars are TOML scalars.
-        lines = [f"{name} = {_toml(value)}\n" for name, value in self.settings().items()]
-        return _save("".join(lines), path)
+        lines = [f"{name} = {toml(value)}\n" for name, value in self.settings().items()]
+        return save("".join(lines), path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -495,18 +502,6 @@ for _name, (_field, _meanings) in _SPELLINGS.items():
     setattr(Rules, _name, _spelling(_field, _meanings[True]))
 
 
-def _toml(value: Any) -> str:
-    """Return a JSON value as TOML: scalars and lists are written alike, tables inline."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(one)}" for key, one in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _snake(key: str) -> str:
-    """Return a camelCase key as snake_case."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
-
-
 def _lenient(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Drop what the documented scorer would ignore, truncate what it truncates."""
     kept = {}
@@ -529,41 +524,3 @@ def _faults(cls: type[Rules], values: dict[str, Any]) -> list[str]:
     except RulesError as fault:
         return fault.problems
     return []
-
-
-def _save(content: str, path: str | Path | None) -> str:
-    if path is not None:
-        Path(path).write_text(content, encoding="utf-8")
-    return content.rstrip("\n")
-
-
-def rules_from_chesspairing(options: Mapping[str, Any], *, lenient: bool = True) -> Rules:
-    """Return the rule set that scores exactly as the Go library chesspairing does with `options`.
-
-    The library's arithmetic, its cap of 20 tables, its mean of the last two, its halving of decayed
-    absences and its treatment of withdrawals are option values of `Rules`; nothing else is special.
-
-    Parameters
-    ----------
-    options
-        The library's options in camelCase; absent = its default.
-    lenient
-        As the library: unknown keys and wrong types are ignored. False refuses them.
-
-    Examples
-    --------
-    >>> rules_from_chesspairing({"absenceLimit": 0}).arithmetic
-    'float64'
-    """
-    return Rules.parse(options, lenient=lenient).replace(**COMPATIBILITY)
-
-
-#: Field values by which the documented scorer differs from ours.
-COMPATIBILITY: dict[str, Any] = {
-    "arithmetic": "float64",
-    "decay_rounding": "floor",
-    "on_cycle": "average-two",
-    "withdrawn": "void",
-    "roster": "joined-next",
-    "empty_season": "zero",
-}

@@ -138,11 +138,12 @@ def one_pass() -> Iterator[tuple[str, str, bool]]:
                 season_from([tuple(row) for row in golden["entries"]], people, list(range(1, last + 1))),
                 golden["parts"],
             )
-            rules = rules.replace(start_order="given")
+            changes: dict = {"start_order": "given"}
             if golden["rules"] == "caissa-2014":
-                rules = rules.replace(values_from=rules.values_from.replace(start_order="given"))
-            elif golden["rules"] == "classic":
-                rules = rules.replace(value_number_base=golden["top"])
+                changes["values_from"] = rules.values_from.replace(start_order="given")
+            if golden["rules"] == "classic":
+                changes["value_number_base"] = golden["top"]
+            rules = rules.replace(**changes)
             tables = dict(enumerate(golden["tables"], 1))
         for through, expected in tables.items():
             frame = score(season, rules, through=through)

@@ -2,6 +2,7 @@
 
 scoring   every golden option set of the documented scorer, in compatibility mode
 default   the same in default mode: what differs, and which field makes it equal again
+freekeizer, keizerforclubs, keizerforclubs-rows, one_pass   the programs' golden tables
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pandas as pd
 from rich.progress import track
 
 import keizerframe as kf
-from keizerframe.rules import COMPATIBILITY
+from keizerframe.io.chesspairing import COMPATIBILITY
 from tests import goldens
 
 Facts = tuple[dict[str, tuple[float, int]], str | None, int | None]
@@ -94,6 +95,20 @@ def run(check: Callable[[dict], Iterator[tuple[str, object]]]) -> Counter[object
     return Counter(said for season in track(seasons, "golden seasons") for _, said in check(season))
 
 
+def _programs() -> dict[str, Callable[[], Iterator[tuple[object, ...]]]]:
+    from tests import programs
+
+    return {
+        "freekeizer": programs.freekeizer,
+        "keizerforclubs": programs.keizerforclubs,
+        "keizerforclubs-rows": programs.keizerforclubs_rows,
+        "one_pass": programs.one_pass,
+    }
+
+
+PROGRAMS = _programs()
+
+
 def main(name: str) -> int:
     """Run one proof, print its counts, return the exit status."""
     if name == "scoring":
@@ -107,6 +122,10 @@ def main(name: str) -> int:
             if reason != "none":
                 print(f"{count:6d}  {reason}")
         return int("UNEXPLAINED" in counts)
+    if name in PROGRAMS:
+        counts = Counter(row[-1] for row in PROGRAMS[name]())
+        print(f"{counts[True]} of {counts.total()} golden tables equal")
+        return int(counts[False] > 0)
     print(__doc__)
     return 2
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import keizerframe as kf
-from keizerframe.rules import COMPATIBILITY
+from keizerframe.io.chesspairing import COMPATIBILITY
 from tests import goldens, proof
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keizerframe.rules import rules_from_chesspairing
+from keizerframe.io.chesspairing import rules_from_chesspairing
 from tests import goldens
 from tests.oracle import Oracle
 

@@ -176,7 +176,8 @@ def round_ratio(
     if even:
         tie = (rest == 0) & ((twice & (2 * half - 1)) == half)
         magnitude = magnitude - (tie & (magnitude % 2 == 1))
-    return np.where(numerator < 0, -magnitude, magnitude)
+    signed: IntArray = np.where(numerator < 0, -magnitude, magnitude)
+    return signed
 
 
 def _round_double(units: npt.NDArray[np.float64]) -> IntArray:
