@@ -136,6 +136,9 @@ class Intake:
             rows = self.problems.rows[known:]
             bad_before[column] = {row["row"] for row in rows}
         needed = [column for column in ("season", "round", "white", "result") if column in frame]
+        if not self.games["season"].values and "season" in needed:
+            # One season labelled '': an all-empty column is no column.
+            needed.remove("season")
         for column in needed:
             for position in np.flatnonzero(self.games[column].codes < 0):
                 if self.origins["games"].row(int(position)) not in bad_before[column]:

@@ -271,6 +271,13 @@ def test_select_and_concat():
     }
 
 
+def test_the_frames_of_a_season_make_it_again():
+    season = kf.Season(CLEAN, PLAYERS)
+    again = kf.Season(season.games, season.players, season.rounds)
+    pd.testing.assert_frame_equal(again.games, season.games)
+    assert again.labels == [""]
+
+
 def test_a_games_frame_is_enough():
     with pytest.warns(NoRatingsWarning):
         frame = CLEAN.pipe(kf.score, "knsb")
