@@ -260,7 +260,7 @@ def test_select_and_concat():
     season = kf.load_dataset("waagtoren")
     halves = [season.select(season.labels[:3]), season.select(season.labels[3:])]
     pd.testing.assert_frame_equal(kf.score(kf.concat(halves), "knsb"), kf.score(season, "knsb"))
-    with pytest.raises(KeyError, match="2018-19"):
+    with pytest.raises(kf.UnknownNameError, match="2018-19"):
         season.select("1999-00")
     with pytest.raises(kf.SeasonError) as caught:
         kf.concat([halves[0], halves[0]])
