@@ -141,6 +141,9 @@ def read_id(value: Any) -> str:
     """Return an id as text: text stays, whole numbers become decimal text (Excel's 7.0 is 7)."""
     if isinstance(value, str):
         return value
+    # Integers never pass through a float: above 2^53 two ids would become one.
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(int(value))
     if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and float(value) % 1 == 0:
         return str(int(float(value)))
     raise ValueError("not an id", "use text or whole numbers")

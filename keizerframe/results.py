@@ -135,10 +135,11 @@ def parse_result(text: str) -> str | None:
     ('1/2-1/2', '1-0f', 'excused:late', None)
     """
     stripped = text.strip().casefold()
-    base, colon, suffix = stripped.partition(":")
-    if colon and suffix and base in NON_GAME_CODES:
-        return f"{base}:{suffix.strip()}"
-    folded = "".join(_DASHES.sub("-", stripped).split())
+    base, suffix = (part.strip() for part in (*stripped.split(":", 1), "")[:2])
+    if suffix and base in NON_GAME_CODES:
+        return f"{base}:{suffix}"
+    # Unicode normalisation (NFKC) writes ½ with a fraction slash.
+    folded = "".join(_DASHES.sub("-", stripped).replace("\N{FRACTION SLASH}", "/").split())
     return _SPELLINGS.get(folded)
 
 

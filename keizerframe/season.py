@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from keizerframe.columns import Origin, nullable, text_array
-from keizerframe.errors import NoRatingsWarning, warn_user
+from keizerframe.errors import NoRatingsWarning, UnknownNameError, warn_user
 from keizerframe.intake import Intake, IntArray
 from keizerframe.kernel.grid import Grid
 from keizerframe.results import CODES
@@ -110,17 +110,18 @@ class Season:
         }
         return pd.DataFrame(columns, index=pd.RangeIndex(length))
 
-    def select(self, label: str | Iterable[str]) -> Season:
+    def select(self, label: str | int | Iterable[str | int]) -> Season:
         """Return the season called `label` (or the seasons, for several labels).
 
         Raises
         ------
-        KeyError
+        UnknownNameError
             If there is no such season; the message names those there are.
         """
-        wanted = [label] if isinstance(label, str) else list(label)
+        # Labels are text, also those given as integers to the constructor.
+        wanted = [str(one) for one in ([label] if isinstance(label, str | int) else label)]
         if unknown := [one for one in wanted if one not in self.labels]:
-            raise KeyError(f"no season {unknown[0]!r}; there are {', '.join(self.labels)}")
+            raise UnknownNameError("season", unknown[0], self.labels)
         frames = [frame[frame["season"].isin(wanted)] for frame in (self.games, self.players, self.rounds)]
         return Season(*frames, notes=self.notes, rules=self.rules)
 

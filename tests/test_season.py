@@ -256,7 +256,7 @@ def test_select_and_concat():
     season = kf.load_dataset("waagtoren")
     halves = [season.select(season.labels[:3]), season.select(season.labels[3:])]
     pd.testing.assert_frame_equal(kf.score(kf.concat(halves), "knsb"), kf.score(season, "knsb"))
-    with pytest.raises(KeyError, match="2018-19"):
+    with pytest.raises(kf.UnknownNameError, match="2018-19"):
         season.select("1999-00")
     with pytest.raises(kf.SeasonError) as caught:
         kf.concat([halves[0], halves[0]])
@@ -265,6 +265,13 @@ def test_select_and_concat():
         "a player twice in a round",
         "round listed twice",
     }
+
+
+def test_the_frames_of_a_season_make_it_again():
+    season = kf.Season(CLEAN, PLAYERS)
+    again = kf.Season(season.games, season.players, season.rounds)
+    pd.testing.assert_frame_equal(again.games, season.games)
+    assert again.labels == [""]
 
 
 def test_a_games_frame_is_enough():

@@ -9,9 +9,18 @@ KINDS = np.array(["excused", "absent", "club"])
 
 
 def make_frames(
-    seasons: int, players: int, rounds: int, *, attendance: float = 0.85, seed: int = 1
+    seasons: int,
+    players: int,
+    rounds: int,
+    *,
+    attendance: float = 0.85,
+    noted: float = 0.5,
+    seed: int = 1,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (games, players): neighbours in strength meet, who stays away has a row, the odd one a bye."""
+    """Return (games, players): neighbours in strength meet, the odd one has a bye, who stays away a row.
+
+    Only the share `noted` of the absences has a row; the others are what a club did not write down.
+    """
     rng = np.random.default_rng(seed)
     strength = rng.normal(1700, 250, (seasons, players))
     parts = []
@@ -23,7 +32,7 @@ def make_frames(
         s, board = np.nonzero(np.arange(players // 2) < pairs[:, None])
         white, black = order[s, 2 * board], order[s, 2 * board + 1]
         odd = np.flatnonzero(here.sum(axis=1) % 2)
-        away_season, away = np.nonzero(~here)
+        away_season, away = np.nonzero(~here & (rng.random(here.shape) < noted))
         parts += [
             (s, number, white, black, _results(rng, strength[s, white] - strength[s, black])),
             (odd, number, order[odd, 2 * pairs[odd]], np.full(len(odd), -1), np.full(len(odd), "bye")),
