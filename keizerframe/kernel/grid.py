@@ -250,6 +250,9 @@ def encode(
         whose = np.where(whose == NOBODY, NOBODY, opponent).astype(np.int16)
         withdrawn = np.take_along_axis(withdrawn, column, axis=1)
         order = np.take_along_axis(order, column, axis=1)
+    # Whoever is outside stands in column order, as the rankings leave him.
+    number = np.arange(column.shape[1])
+    order = np.where(number < roster.sum(axis=1)[:, None], order, number)
     code, (outcomes, ordinals, nth, epochs) = _codes(outcome, numbers, parts, counting)
     return Coded(
         column=column,
