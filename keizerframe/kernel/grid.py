@@ -250,9 +250,7 @@ def encode(
         whose = np.where(whose == NOBODY, NOBODY, opponent).astype(np.int16)
         withdrawn = np.take_along_axis(withdrawn, column, axis=1)
         order = np.take_along_axis(order, column, axis=1)
-    # Whoever is outside stands in column order, as the rankings leave him.
-    number = np.arange(column.shape[1])
-    order = np.where(number < roster.sum(axis=1)[:, None], order, number)
+    order = _inside_first(order, roster.sum(axis=1))
     code, (outcomes, ordinals, nth, epochs) = _codes(outcome, numbers, parts, counting)
     return Coded(
         column=column,
@@ -268,6 +266,12 @@ def encode(
         scored=played.sum(axis=1),
         withdrawn=withdrawn,
     )
+
+
+def _inside_first(order: IntArray, size: IntArray) -> IntArray:
+    """Return start ranks in which whoever is outside stands in column order, as later rankings leave him."""
+    number = np.arange(order.shape[1])
+    return np.where(number < size[:, None], order, number)
 
 
 def _places(grid: Grid, seasons: IntArray, width: int) -> IntArray:
