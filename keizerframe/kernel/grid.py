@@ -250,12 +250,12 @@ def encode(
         whose = np.where(whose == NOBODY, NOBODY, opponent).astype(np.int16)
         withdrawn = np.take_along_axis(withdrawn, column, axis=1)
         order = np.take_along_axis(order, column, axis=1)
-    order = _inside_first(order, roster.sum(axis=1))
+    start_rank = _inside_first(order, roster.sum(axis=1))
     code, (outcomes, ordinals, nth, epochs) = _codes(outcome, numbers, parts, counting)
     return Coded(
         column=column,
         size=roster.sum(axis=1),
-        start=order,
+        start=start_rank,
         code=code,
         whose=whose,
         outcome=outcomes,
