@@ -21,6 +21,10 @@ class FrozenDict(dict[Any, Any]):
     def __hash__(self) -> int:  # type: ignore[override]  # a dict has none
         return hash(frozenset(self.items()))
 
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[Any, Any]]]:
+        # Pickle and copy would otherwise fill an empty one item by item, which is refused.
+        return type(self), (dict(self),)
+
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise TypeError("rules cannot be changed: use replace")
 

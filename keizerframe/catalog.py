@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -265,6 +266,8 @@ def presets(*, kind: Kind | None = None) -> pd.DataFrame:
     >>> presets()["name"].tolist()[:3]
     ['freekeizer-0.5', 'keizerforclubs-2.0', 'sharly-chess']
     """
+    if kind is not None and kind not in get_args(Kind):
+        raise UnknownNameError("kind of preset", kind, get_args(Kind))
     rows = [
         {
             "name": name,
@@ -323,7 +326,7 @@ def get_rules(name: RulesLike) -> Rules:
         raise UnknownNameError("rule set", base, PRESETS)
     if not changes:
         return rules
-    return rules.replace(**_changes(changes), label=str(name))
+    return rules.replace(**{"label": str(name)} | _changes(changes))
 
 
 def _changes(parts: Iterable[str]) -> dict[str, object]:
@@ -335,7 +338,9 @@ def _changes(parts: Iterable[str]) -> dict[str, object]:
         if not equals:
             raise RulesError([f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"])
         value = value.strip()
-        number = int(value) if value.lstrip("+-").isdigit() else value
+        if field.strip() in values:
+            raise RulesError([f"{field.strip()} is given twice: keep one of them"])
+        number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else value
         # "none" is also a value of own_value, which is text.
         keep_text = field.strip() in ("own_value", "ownValue")
         values[field.strip()] = number if keep_text else words.get(value.lower(), number)

@@ -74,7 +74,10 @@ class RulesError(KeizerError, ValueError):
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
-        super().__init__("; ".join(self.problems))
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "; ".join(self.problems)
 
 
 class UnknownNameError(KeizerError, LookupError):
@@ -93,8 +96,12 @@ class UnknownNameError(KeizerError, LookupError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.what, self.name, self.known = what, name, sorted(known)
         self.nearest = nearest(name, self.known)
+        # What was given, so that the error can be pickled: it has to cross processes.
+        super().__init__(what, name, self.known)
+
+    def __str__(self) -> str:
         near = f"; did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
-        super().__init__(f"unknown {what} {name!r}{near} (known: {', '.join(self.known)})")
+        return f"unknown {self.what} {self.name!r}{near} (known: {', '.join(self.known)})"
 
 
 class FileFormatError(KeizerError, ValueError):

@@ -91,9 +91,15 @@ def write_share(value: Fraction) -> int | str:
 
 
 def _read_whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or float(value) % 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError("must be a whole number")
-    return int(float(value))
+    number: Any = value
+    if number != number // 1:
+        raise ValueError("must be a whole number")
+    # Beyond it no score would fit either.
+    if abs(number) >= 2**63:
+        raise ValueError("must be below 2^63")
+    return int(number)
 
 
 def _at_least(least: int) -> Callable[[Any], int]:
@@ -254,7 +260,10 @@ def names(allowed: tuple[str, ...], default: tuple[str, ...] | None) -> Any:
     def read(value: Any) -> tuple[str, ...] | None:
         if value is None and default is None:
             return None
-        parts = tuple(value.split("+")) if isinstance(value, str) else tuple(value)
+        parts = tuple(value.split("+")) if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+            raise ValueError(f"must be a list of some of {', '.join(allowed)}, each once")
+        parts = tuple(parts)
         if not parts or len(set(parts)) < len(parts) or not set(parts) <= set(allowed):
             raise ValueError(f"must be a list of some of {', '.join(allowed)}, each once")
         return parts
@@ -266,7 +275,8 @@ def toml(value: Any) -> str:
     """Return a JSON value as TOML: scalars and lists are written alike, tables inline."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(str(key))} = {toml(one)}" for key, one in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)
+    # The one letter that JSON writes as it is and TOML does not allow.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def snake(key: str) -> str:

@@ -13,6 +13,7 @@ from keizerframe.columns import (
     Coded,
     Origin,
     Problems,
+    is_missing,
     join_ids,
     nullable,
     read_column,
@@ -89,6 +90,13 @@ class Intake:
             if frame is None:
                 continue
             columns = [str(column) for column in frame.columns]
+            for column in sorted({column for column in columns if columns.count(column) > 1}):
+                self.problems.add(
+                    f"{name} has the column {column!r} twice",
+                    hint="drop or rename one of them",
+                    origin=self.origins[name],
+                    column=column,
+                )
             extra = [column for column in columns if column not in known[name]]
             for column in needed[name]:
                 if column not in columns:
@@ -162,9 +170,16 @@ class Intake:
         self.people: dict[str, Coded] = {}
         for column, reader in read.items():
             self.people[column] = self._column(frame, "players", column, reader)
-        for position in np.flatnonzero(self.people["player"].codes < 0):
-            if pd.isna(frame["player"].iloc[int(position)]):
-                self._note("players", int(position), "missing player id", "fill it in", column="player")
+        self._note_empty("players", frame, self.people, {"player": "missing player id"})
+
+    def _note_empty(self, name: str, frame: pd.DataFrame, table: dict[str, Coded], needed: dict[str, str]) -> None:
+        """Note empty cells of columns that must be full; season must be if any of its cells is."""
+        if table["season"].values:
+            needed = needed | {"season": "missing season"}
+        for column, what in needed.items():
+            for position in np.flatnonzero(table[column].codes < 0):
+                if is_missing(frame[column].iloc[int(position)]):
+                    self._note(name, int(position), what, "fill it in, or delete the row", column=column)
 
     def _everybody(self) -> pd.DataFrame:
         """Return a players frame of everybody who has a row."""
@@ -188,6 +203,7 @@ class Intake:
         readers = {"season": read_id, "round": whole_number(1, _LARGEST_ROUND, "round"), "part": read_id}
         for column, reader in readers.items():
             self.listed[column] = self._column(frame, "rounds", column, reader)
+        self._note_empty("rounds", frame, self.listed, {"round": "missing round"})
         dates = frame["date"] if "date" in frame else pd.Series([None] * len(frame))
         # Dates stay text as they were written; a date type becomes year-month-day.
         if pd.api.types.is_datetime64_any_dtype(dates):
@@ -255,11 +271,14 @@ class Intake:
 
     def _check_known(self, column: str, codes: IntArray, found: IntArray) -> None:
         unknown = np.flatnonzero((codes >= 0) & (found < 0) & (self.game_season >= 0))
+        like: dict[tuple[int, int], list[str]] = {}
         for position in unknown:
-            here = self.player_season == self.game_season[position]
-            known = [self.people["player"].at(int(p)) for p in np.flatnonzero(here)]
-            name = self.ids[codes[position]]
-            close = nearest(name, [one for one in known if one])
+            season, name = int(self.game_season[position]), self.ids[codes[position]]
+            # Each name is compared with all players once, however many rows it has.
+            if (key := (season, int(codes[position]))) not in like:
+                known = [self.people["player"].at(int(p)) for p in np.flatnonzero(self.player_season == season)]
+                like[key] = nearest(name, [one for one in known if one])
+            close = like[key]
             hint = f"did you mean {' or '.join(close)}?" if close else "add the player to the players"
             self._note("games", int(position), "unknown player", hint, column=column, value=name)
 
@@ -275,17 +294,13 @@ class Intake:
         source = np.full(present.shape, -1)
         valid = (row_round >= 0) & (self.game_season >= 0)
         present[self.game_season[valid], row_round[valid]] = True
-        if everywhere:
-            present[:, list_round[list_round >= 0]] = True
-            source[:, list_round[list_round >= 0]] = np.flatnonzero(list_round >= 0)
-        else:
-            ok = np.flatnonzero((list_round >= 0) & (self.round_season >= 0))
-            for position in ok:
-                s, r = self.round_season[position], list_round[position]
-                if source[s, r] >= 0:
-                    self._note("rounds", int(position), "round listed twice", "keep one", column="round")
-                source[s, r] = position
-            present[self.round_season[ok], list_round[ok]] = True
+        ok = np.flatnonzero((list_round >= 0) & (everywhere | (self.round_season >= 0)))
+        for position in ok:
+            where = slice(None) if everywhere else self.round_season[position]
+            if np.any(source[where, list_round[position]] >= 0):
+                self._note("rounds", int(position), "round listed twice", "keep one", column="round")
+            source[where, list_round[position]] = position
+            present[where, list_round[position]] = True
         place = np.cumsum(present, axis=1) - 1
         self.cell_round = np.where(valid, place[self.game_season, row_round], -1)
         self.round_of_season, which = np.nonzero(present)

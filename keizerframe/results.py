@@ -135,7 +135,7 @@ def parse_result(text: str) -> str | None:
     ('1/2-1/2', '1-0f', 'excused:late', None)
     """
     stripped = text.strip().casefold()
-    base, suffix = (part.strip() for part in (*stripped.split(":", 1), "")[:2])
+    base, _, suffix = (part.strip() for part in stripped.partition(":"))
     if suffix and base in NON_GAME_CODES:
         return f"{base}:{suffix}"
     # Unicode normalisation (NFKC) writes ½ with a fraction slash.

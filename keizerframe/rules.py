@@ -315,8 +315,10 @@ excused_absent_fixed_value, club_commitment_fixed_value
         values: dict[str, Any] = {}
         problems: list[str] = []
         known = {field.name: field.metadata["kind"] for field in dataclasses.fields(cls)}
+        if not isinstance(options, Mapping):
+            raise RulesError([f"options must be a table, not a {type(options).__name__}"])
         for key, value in options.items():
-            name = snake(key)
+            name = snake(str(key))
             if name not in known and name not in _SPELLINGS:
                 close = nearest(name, [*known, *_SPELLINGS])
                 problems.append(f"unknown option {key!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
@@ -339,10 +341,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
         Rules(absence_limit=3, label='ours')
         """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for spelling, (name, _) in _SPELLINGS.items():
-            if spelling in changes and name not in changes:
-                del values[name]
-        return type(self).parse(values | {snake(key): value for key, value in changes.items()})
+        given = {snake(key) for key in changes}
+        given |= {name for spelling, (name, _) in _SPELLINGS.items() if spelling in given}
+        return type(self).parse({name: one for name, one in values.items() if name not in given} | changes)
 
     def settings(self) -> dict[str, Any]:
         """Return the fields that differ from their default, as JSON values (shares as text).
@@ -482,6 +483,9 @@ excused_absent_fixed_value, club_commitment_fixed_value
             return self.max_iterations
         return 20 if self.on_cycle == "average-two" else 2000
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # not the cached tables
+
     def __repr__(self) -> str:
         return f"Rules({', '.join(f'{name}={value!r}' for name, value in self.settings().items())})"
 
@@ -512,7 +516,7 @@ def _lenient(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]
         else:
             try:
                 kept[name] = known[name].read_lenient(value)
-            except ValueError:
+            except (ValueError, OverflowError):
                 continue
     return kept
 
