@@ -7,7 +7,7 @@ from keizerframe.awards import Award
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
-from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
+from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRangeError, SeasonError, UnknownNameError
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
@@ -22,6 +22,7 @@ __all__ = [
     "KeizerWarning",
     "Rules",
     "RulesError",
+    "ScoreRangeError",
     "Season",
     "SeasonError",
     "UnknownNameError",

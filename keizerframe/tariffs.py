@@ -106,13 +106,7 @@ def _cap_scope(rules: Rules, outcome: str) -> str | None:
 
 
 def tariff_of(rules: Rules, outcomes: Sequence[str], value_unit: int) -> Tariff:
-    """Return `rules` as numbers.
-
-    Raises
-    ------
-    ScoreRangeError
-        If a share has too large a denominator for exact 64-bit scores.
-    """
+    """Return `rules` as numbers."""
     stages = [stage for _, stage in rules.epochs]
     starts = [first for first, _ in rules.epochs]
     awards = [[stage.award(name) for name in outcomes] for stage in stages]
@@ -120,8 +114,6 @@ def tariff_of(rules: Rules, outcomes: Sequence[str], value_unit: int) -> Tariff:
     if rules.own_value == "none":
         fades = (Fraction(0),)
     per_point = _per_point(rules, [award for row in awards for award in row], fades, value_unit)
-    scale = per_point * value_unit if rules.arithmetic == "exact" else 1
-    _check_length(rules, awards, outcomes, scale)
 
     def table(read: object) -> IntArray:
         return np.array([[read(award) for award in row] for row in awards])  # type: ignore[operator]
@@ -166,14 +158,28 @@ def _per_point(rules: Rules, awards: Sequence[Award], fades: Sequence[Fraction],
     return exact << _DECAY_BITS if decays else exact
 
 
-def _check_length(rules: Rules, awards: Sequence[Sequence[Award]], outcomes: Sequence[str], scale: int) -> None:
-    for row in awards:
-        for name, award in zip(outcomes, row, strict=True):
-            if max(abs(award.amount.numerator), award.amount.denominator) * scale >= LARGEST >> 12:
-                raise ScoreRangeError(
-                    f"{rules.label or rules}: the share {award.amount} for {name} is too long for exact 64-bit "
-                    "scores together with the others: shorten it, or round"
-                )
+def check_range(rules: Rules, tariff: Tariff, values: Sequence[Fraction], outcomes: Sequence[str], depth: int) -> None:
+    """Refuse rules whose scores could wrap: every product and every packed sum must stay within 64 bits.
+
+    Counted in Python's integers, before any array holds one of them.
+    """
+    unit, scale = tariff.value_unit, tariff.per_point
+    top = max([Fraction(1), *map(abs, values)])
+    room = LARGEST >> max(len(values), 2).bit_length()
+    named = [
+        (f"the share {award.amount} for {name}", award.amount)
+        for _, stage in rules.epochs
+        for name, award in zip(outcomes, map(stage.award, outcomes), strict=True)
+    ]
+    named += [("the own value number", share) for share in (*(rules.own_value_fades or ()), Fraction(1))]
+    for name, share in named:
+        product = int(top * unit) * abs(share.numerator) * scale * 2
+        exact = rules.arithmetic == "exact" and max(product, share.denominator * unit) >= LARGEST
+        if exact or (depth + 1) * (top * abs(share) * scale + 1) >= room:
+            raise ScoreRangeError(
+                f"{rules.label or rules}: {name} with value numbers up to {float(top):g} is too much for exact 64-bit "
+                "scores: take smaller value numbers or shorter shares, or round each item"
+            )
 
 
 def value_numbers(rules: Rules, size: int) -> list[Fraction]:
@@ -206,8 +212,8 @@ def value_numbers(rules: Rules, size: int) -> list[Fraction]:
 def _value_unit(rules: Rules) -> int:
     """Return what makes all value numbers whole, whatever the rosters of a batch."""
     if rules.value_list == "normalised":
-        # Six decimals: more than the program needs for a thousand players.
-        return 10**6
+        # Four decimals, as the program needs for up to ten thousand players at a ratio of 2 or more.
+        return 10**4
     return math.lcm(1, *(value.denominator for value in rules.value_list or () if not isinstance(value, str)))
 
 
@@ -244,9 +250,14 @@ def price(rule_sets: Sequence[Rules], coded: Coded, outcomes: Sequence[str], val
     for v, (rules, source) in enumerate(zip(rule_sets, values_of, strict=True)):
         lists = [value_numbers(source, int(n)) for n in sizes]
         unit = _value_unit(source)
-        for i, one in enumerate(lists):
-            values[v, i, : len(one)] = [int(value * unit) for value in one]
         tariffs.append(tariff_of(rules, outcomes, unit))
+        for i, one in enumerate(lists):
+            check_range(rules, tariffs[-1], one, outcomes, coded.code.shape[1])
+            if any((value * unit).denominator > 1 for value in one):
+                raise ScoreRangeError(
+                    f"{rules.label or rules}: value numbers need more than four decimals: raise value_ratio"
+                )
+            values[v, i, : len(one)] = [int(value * unit) for value in one]
         if (lowest := values[v].min(initial=0)) < 0:
             warn_user(
                 f"{rules.label or rules}: value numbers go down to {Fraction(int(lowest), unit)} with "

@@ -143,7 +143,9 @@ def own_units(tariff: Tariff, values: IntArray, stages: int) -> IntArray:
 def _items(tariff: Tariff, value: IntArray, numerator: IntArray, denominator: IntArray, halvings: IntArray) -> IntArray:
     """Return shares of value numbers in units, rounded as the rule set does."""
     if tariff.arithmetic == Arithmetic.FLOAT64:
-        return _round_double((value / tariff.value_unit) * (numerator / denominator) * tariff.per_point)
+        # Halving a double is exact: only the product is rounded.
+        share = np.ldexp(numerator / denominator, -halvings)
+        return _round_double((value / tariff.value_unit) * share * tariff.per_point)
     if tariff.arithmetic == Arithmetic.FLOAT32:
         exact = (value / tariff.value_unit) * (numerator / denominator)
         single = exact.astype(np.float32).astype(np.float64)

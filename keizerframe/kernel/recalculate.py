@@ -72,6 +72,7 @@ def fixed_point(work: Contraction, policy: Policy) -> Tally:
     saved_at: IntArray = np.zeros(len(start), dtype=np.int64)
     # Tables of a cycle still to be summed; 0 = still searching.
     left: IntArray = np.zeros(len(start), dtype=np.int64)
+    seen: dict[int, dict[bytes, int]] = {}
     while len(active):
         raw = layout.image(rank)
         units: IntArray = work.prices.settle(raw, layout.version)
@@ -81,6 +82,13 @@ def fixed_point(work: Contraction, policy: Policy) -> Tally:
         summing = left[cell] > 0
         settled = ~summing & (following == rank).all(axis=1)[cell]
         met = ~summing & ~settled & (following == saved).all(axis=1)[cell]
+        for i in np.flatnonzero(policy.stop[version] & ~settled):
+            # What is printed must be the first repeat, not the table in which the search sees it.
+            known = seen.setdefault(int(active[i]), {})
+            known[rank[cell[i]].tobytes()] = step
+            first = known.get(following[cell[i]].tobytes())
+            met[i] = first is not None
+            saved_at[cell[i]] = first or 0
         capped = ~summing & ~settled & ~met & (step >= policy.limit[version])
         for ended, how in ((settled, CONVERGED), (met, CYCLE), (capped, CAP)):
             out.outcome[active[ended]] = how
