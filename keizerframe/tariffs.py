@@ -164,8 +164,13 @@ def check_range(rules: Rules, tariff: Tariff, values: Sequence[Fraction], outcom
     Counted in Python's integers, before any array holds one of them.
     """
     unit, scale = tariff.value_unit, tariff.per_point
-    top = max([Fraction(1), *map(abs, values)])
+    top = max([Fraction(1), *map(abs, values[:1]), *map(abs, values[-1:])])
     room = LARGEST >> max(len(values), 2).bit_length()
+    longest = max(1, int(np.abs(tariff.numerator).max()), *(abs(over) for over, _ in tariff.own))
+    under = max(int(tariff.denominator.max()), *(below for _, below in tariff.own))
+    # No share is more than its numerator: what fits with the longest of all fits with each.
+    if (depth + 1) * (int(top * unit) * longest * scale * 2 + 1) < room and under * unit < LARGEST:
+        return
     named = [
         (f"the share {award.amount} for {name}", award.amount)
         for _, stage in rules.epochs
@@ -253,11 +258,11 @@ def price(rule_sets: Sequence[Rules], coded: Coded, outcomes: Sequence[str], val
         tariffs.append(tariff_of(rules, outcomes, unit))
         for i, one in enumerate(lists):
             check_range(rules, tariffs[-1], one, outcomes, coded.code.shape[1])
-            if any((value * unit).denominator > 1 for value in one):
+            if any(unit % value.denominator for value in one):
                 raise ScoreRangeError(
-                    f"{rules.label or rules}: value numbers need more than four decimals: raise value_ratio"
+                    f"{rules.label or rules}: value numbers need over four decimals: raise value_ratio"
                 )
-            values[v, i, : len(one)] = [int(value * unit) for value in one]
+            values[v, i, : len(one)] = [value.numerator * (unit // value.denominator) for value in one]
         if (lowest := values[v].min(initial=0)) < 0:
             warn_user(
                 f"{rules.label or rules}: value numbers go down to {Fraction(int(lowest), unit)} with "
