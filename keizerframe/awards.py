@@ -6,10 +6,14 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 from keizerframe.fields import read_share, read_shares, write_share
 from keizerframe.results import NON_GAME_CODES, OUTCOME_NUMBER, base_outcome
+
+if TYPE_CHECKING:
+    from keizerframe.rules import Rules
 
 Source = Literal["opponent", "own", "fixed"]
 Scope = Literal["season", "part"]
@@ -218,3 +222,44 @@ def read_values_from(value: Any) -> Any:
 def write_values_from(value: Any) -> Any:
     """Return the rules of the value list as JSON."""
     return None if value is None else value.settings()
+
+
+# Field of the share, field of the fixed points that replace it, by outcome.
+_GAME_SHARES = {
+    "win": "win_fraction",
+    "draw": "draw_fraction",
+    "loss": "loss_fraction",
+    "forfeit-win": "forfeit_win_fraction",
+    "forfeit-loss": "forfeit_loss_fraction",
+    "double-forfeit": "double_forfeit_fraction",
+}
+_OWN_SHARES = {
+    "bye": ("bye_value_fraction", "bye_fixed_value"),
+    "half-bye": ("half_bye_fraction", "half_bye_fixed_value"),
+    "zero-bye": ("zero_bye_fraction", "zero_bye_fixed_value"),
+    "absent": ("absent_penalty_fraction", "absent_fixed_value"),
+    "excused": ("excused_absent_fraction", "excused_absent_fixed_value"),
+    "club": ("club_commitment_fraction", "club_commitment_fixed_value"),
+}
+_ABSENCES = ("absent", "excused")
+
+
+def award_table(rules: Rules) -> Mapping[str, Award]:
+    """Return what each outcome pays under `rules`, their extra awards last."""
+    table = {outcome: Award(of="opponent", amount=getattr(rules, name)) for outcome, name in _GAME_SHARES.items()}
+    for outcome, (share_name, fixed_name) in _OWN_SHARES.items():
+        fixed = getattr(rules, fixed_name)
+        table[outcome] = Award(
+            of="own" if fixed is None else "fixed",
+            amount=getattr(rules, share_name) if fixed is None else fixed,
+            counts_as_absence=outcome in _ABSENCES,
+        )
+    table["handicap"] = Award(of="fixed", amount=rules.late_join_handicap)
+    table["unpaid-absence"] = Award(of="fixed", amount=Fraction(0), counts_as_absence=True)
+    for outcome, part in (
+        ("left-win", 1),
+        ("left-draw", Fraction(1, 2)),
+        ("left-other", rules.loss_fraction),
+    ):
+        table[outcome] = Award(of="own", amount=rules.withdrawn_share * part)
+    return MappingProxyType(table | dict(rules.extra))

@@ -189,3 +189,21 @@ def join_ids(columns: Iterable[Coded]) -> tuple[list[str], list[IntArray]]:
         table = np.array([number.setdefault(value, len(number)) for value in column.values] + [-1], dtype=np.int64)
         joined.append(table[column.codes])
     return list(number), joined
+
+
+def id_key(text: str) -> tuple[int, int, str]:
+    """Order ids that are numbers by their value, before all others."""
+    return (0, int(text), text) if text.isascii() and text.isdigit() else (1, 0, text)
+
+
+def dense_places(values: IntArray) -> IntArray:
+    """Return the place of each number among the distinct ones."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def alphabetical(values: npt.NDArray[np.object_], key: Callable[[Any], Any] = str) -> IntArray:
+    """Return for each text its place in the order of code points, or by `key`."""
+    codes, uniques = pd.factorize(values)
+    place = np.empty(len(uniques), dtype=np.int64)
+    place[sorted(range(len(uniques)), key=lambda i: key(uniques[i]))] = np.arange(len(uniques))
+    return place[codes] if len(uniques) else np.zeros(0, dtype=np.int64)

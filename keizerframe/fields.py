@@ -289,3 +289,20 @@ def save(content: str, path: str | Path | None) -> str:
     if path is not None:
         Path(path).write_text(content, encoding="utf-8")
     return content.rstrip("\n")
+
+
+def read_leniently(
+    values: Mapping[str, Any], known: Mapping[str, FieldKind], spellings: Iterable[str]
+) -> dict[str, Any]:
+    """Drop what the documented scorer would ignore, truncate what it truncates."""
+    kept = {}
+    for name, value in values.items():
+        if name in spellings:
+            if isinstance(value, bool):
+                kept[name] = value
+        else:
+            try:
+                kept[name] = known[name].read_lenient(value)
+            except (ValueError, OverflowError):
+                continue
+    return kept

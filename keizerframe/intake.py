@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from keizerframe.columns import (
     Coded,
     Origin,
     Problems,
+    alphabetical,
+    dense_places,
+    id_key,
     is_missing,
     join_ids,
     nullable,
@@ -380,10 +383,10 @@ class Intake:
         names = np.asarray([*people["name"].values, ""], dtype=object)[people["name"].codes]
         names = np.where(people["name"].codes < 0, ids, names)
         rating = people["rating"].filled(0)
-        by_id = _alphabetical(ids, key=_id_key)
-        order = np.lexsort((by_id, _alphabetical(names), -rating, self.player_season))
+        by_id = alphabetical(ids, key=id_key)
+        order = np.lexsort((by_id, alphabetical(names), -rating, self.player_season))
         given = people["start_rank"].filled(NEVER)
-        self.keys = np.array([_dense_places(-rating), _alphabetical(names), by_id, given])[:, order]
+        self.keys = np.array([dense_places(-rating), alphabetical(names), by_id, given])[:, order]
         #: The place of each given player row.
         self.place = np.empty(length + 1, dtype=np.int64)
         self.place[order] = np.arange(length)
@@ -493,21 +496,3 @@ def _outcome_numbers(results: Sequence[str]) -> tuple[list[str], IntArray]:
                 names.append(outcome)
             table[i, side] = number[outcome]
     return names, table
-
-
-def _id_key(text: str) -> tuple[int, int, str]:
-    """Order ids that are numbers by their value, before all others."""
-    return (0, int(text), text) if text.isascii() and text.isdigit() else (1, 0, text)
-
-
-def _dense_places(values: IntArray) -> IntArray:
-    """Return the place of each number among the distinct ones."""
-    return np.unique(values, return_inverse=True)[1]
-
-
-def _alphabetical(values: npt.NDArray[np.object_], key: Callable[[Any], Any] = str) -> IntArray:
-    """Return for each text its place in the order of code points, or by `key`."""
-    codes, uniques = pd.factorize(values)
-    place = np.empty(len(uniques), dtype=np.int64)
-    place[sorted(range(len(uniques)), key=lambda i: key(uniques[i]))] = np.arange(len(uniques))
-    return place[codes] if len(uniques) else np.zeros(0, dtype=np.int64)

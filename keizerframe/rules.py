@@ -14,12 +14,12 @@ from dataclasses import InitVar, dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from keizerframe.awards import (
     Award,
     FrozenDict,
+    award_table,
     exact_changes,
     read_changes,
     read_extra,
@@ -45,6 +45,7 @@ from keizerframe.fields import (
     optional_whole,
     points,
     positive,
+    read_leniently,
     save,
     share,
     snake,
@@ -70,24 +71,6 @@ Scope = Literal["season", "part"]
 StartOrder = Literal["rating", "given"]
 EmptySeason = Literal["own", "zero"]
 
-# Field of the share, field of the fixed points that replace it, by outcome.
-_GAME_SHARES = {
-    "win": "win_fraction",
-    "draw": "draw_fraction",
-    "loss": "loss_fraction",
-    "forfeit-win": "forfeit_win_fraction",
-    "forfeit-loss": "forfeit_loss_fraction",
-    "double-forfeit": "double_forfeit_fraction",
-}
-_OWN_SHARES = {
-    "bye": ("bye_value_fraction", "bye_fixed_value"),
-    "half-bye": ("half_bye_fraction", "half_bye_fixed_value"),
-    "zero-bye": ("zero_bye_fraction", "zero_bye_fixed_value"),
-    "absent": ("absent_penalty_fraction", "absent_fixed_value"),
-    "excused": ("excused_absent_fraction", "excused_absent_fixed_value"),
-    "club": ("club_commitment_fraction", "club_commitment_fixed_value"),
-}
-_ABSENCES = ("absent", "excused")
 _NOT_FROZEN = ("fixed-point", "previous", "static", "two-ages")
 _VALUE_TIES = ("rating", "name", "id")
 
@@ -327,7 +310,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
             else:
                 values[name] = value
         if lenient:
-            values = _lenient(values, known)
+            values = read_leniently(values, known, _SPELLINGS)
         elif problems:
             raise RulesError([*problems, *_faults(cls, values)])
         return cls(**values)
@@ -431,23 +414,7 @@ excused_absent_fixed_value, club_commitment_fixed_value
         >>> Rules().awards["excused"].amount
         Fraction(7, 20)
         """
-        table = {outcome: Award(of="opponent", amount=getattr(self, name)) for outcome, name in _GAME_SHARES.items()}
-        for outcome, (share_name, fixed_name) in _OWN_SHARES.items():
-            fixed = getattr(self, fixed_name)
-            table[outcome] = Award(
-                of="own" if fixed is None else "fixed",
-                amount=getattr(self, share_name) if fixed is None else fixed,
-                counts_as_absence=outcome in _ABSENCES,
-            )
-        table["handicap"] = Award(of="fixed", amount=self.late_join_handicap)
-        table["unpaid-absence"] = Award(of="fixed", amount=Fraction(0), counts_as_absence=True)
-        for outcome, part in (
-            ("left-win", 1),
-            ("left-draw", Fraction(1, 2)),
-            ("left-other", self.loss_fraction),
-        ):
-            table[outcome] = Award(of="own", amount=self.withdrawn_share * part)
-        return MappingProxyType(table | dict(self.extra))
+        return award_table(self)
 
     def award(self, outcome: str) -> Award:
         """Return what `outcome` pays, through its fallbacks if these rules do not know it.
@@ -504,21 +471,6 @@ def _spelling(field: str, meaning: tuple[str, ...]) -> property:
 # The init-only parameters leave a class attribute behind; reading a spelling shall give its meaning.
 for _name, (_field, _meanings) in _SPELLINGS.items():
     setattr(Rules, _name, _spelling(_field, _meanings[True]))
-
-
-def _lenient(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop what the documented scorer would ignore, truncate what it truncates."""
-    kept = {}
-    for name, value in values.items():
-        if name in _SPELLINGS:
-            if isinstance(value, bool):
-                kept[name] = value
-        else:
-            try:
-                kept[name] = known[name].read_lenient(value)
-            except (ValueError, OverflowError):
-                continue
-    return kept
 
 
 def _faults(cls: type[Rules], values: dict[str, Any]) -> list[str]:

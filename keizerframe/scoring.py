@@ -13,7 +13,7 @@ import pandas as pd
 from keizerframe.catalog import RulesArgument, resolve_rules
 from keizerframe.errors import RulesError, ScoreRangeError
 from keizerframe.kernel.contraction import Contraction, Prices
-from keizerframe.kernel.grid import Coded, encode
+from keizerframe.kernel.grid import Coded, Counting, encode
 from keizerframe.kernel.recalculate import Policy, fixed_point
 from keizerframe.kernel.recurrence import evaluate, last_tables, rankings, sums_at
 from keizerframe.kernel.tables import DIRECT, OWN_VALUE, PARTS, Tables, blank_tables
@@ -21,7 +21,7 @@ from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
 from keizerframe.rules import Rules
 from keizerframe.season import Season, as_season
 from keizerframe.standings import COUNT_COLUMNS, PART_COLUMNS, STANDINGS_SCHEMA, standings_frame
-from keizerframe.tariffs import ages_of, counting_of, price, tie_keys
+from keizerframe.tariffs import ages_of, counting_of, price, tariff_of, tie_keys
 
 IntArray = npt.NDArray[np.integer]
 
@@ -169,21 +169,30 @@ def _batches(data: Season, rule_sets: Sequence[Rules], scope: Scope) -> Iterator
         groups.setdefault(key, []).append(number)
     sizes = data.grid.n_players
     by_size = np.argsort(sizes, kind="stable")
-    for members in groups.values():
+    for (counting, _, source), members in groups.items():
         chosen = [rule_sets[number] for number in members]
+        tariffs = [tariff_of(rules, data.outcomes, source or rules) for rules in chosen]
         for seasons in _portions(by_size, sizes, len(members)):
-            yield _batch(data, seasons, members, chosen, scope)
+            coded = _encode(data, seasons, counting, scope)
+            prices = price(chosen, tariffs, coded, data.outcomes, source)
+            yield _batch(data, seasons, members, chosen, coded, prices, scope)
 
 
-def _batch(data: Season, seasons: IntArray, members: list[int], rule_sets: list[Rules], scope: Scope) -> Batch:
-    coded = _encode(data, seasons, rule_sets[0], scope)
+def _batch(
+    data: Season,
+    seasons: IntArray,
+    members: list[int],
+    rule_sets: list[Rules],
+    coded: Coded,
+    prices: Prices,
+    scope: Scope,
+) -> Batch:
     source = rule_sets[0].values_from
-    prices = price(rule_sets, coded, data.outcomes, [source or rules for rules in rule_sets])
     if source is None:
         tables = _tables(rule_sets, coded, prices)
         ranks = tables.rank
     else:
-        tables, ranks = _shadow(data, seasons, rule_sets, coded, prices, scope)
+        tables, ranks = _shadow(data, seasons, source, coded, prices, scope)
     _empty_seasons(tables, coded, prices, rule_sets)
     counts = _game_counts(coded, data.outcomes)
     return Batch(
@@ -199,11 +208,11 @@ def _batch(data: Season, seasons: IntArray, members: list[int], rule_sets: list[
     )
 
 
-def _encode(data: Season, seasons: IntArray, rules: Rules, scope: Scope) -> Coded:
+def _encode(data: Season, seasons: IntArray, counting: Counting, scope: Scope) -> Coded:
     return encode(
         data.grid,
         seasons,
-        counting_of(rules, data.outcomes),
+        counting,
         through=scope.through,
         roster_round=scope.roster_round,
         part=scope.part,
@@ -249,14 +258,12 @@ def _policy(rule_sets: Sequence[Rules]) -> Policy:
 
 
 def _shadow(
-    data: Season, seasons: IntArray, rule_sets: list[Rules], coded: Coded, prices: Prices, scope: Scope
+    data: Season, seasons: IntArray, source: Rules, coded: Coded, prices: Prices, scope: Scope
 ) -> tuple[Tables, IntArray]:
     """Score with the value numbers of another list: the rankings that list used, in its own mode."""
-    source = rule_sets[0].values_from
-    assert source is not None  # the caller's condition
-    theirs = _encode(data, seasons, source, scope)
-    value_prices = price([source], theirs, data.outcomes, [source])
-    versions, width = len(rule_sets), coded.column.shape[1]
+    theirs = _encode(data, seasons, counting_of(source, data.outcomes), scope)
+    value_prices = price([source], [tariff_of(source, data.outcomes, source)], theirs, data.outcomes)
+    versions, width = len(prices.tariffs), coded.column.shape[1]
     if width == 0:
         return blank_tables(len(seasons) * versions, len(PARTS), width), np.zeros((0, 0), dtype=np.intp)
     # The other list may hold the players in other columns.

@@ -105,8 +105,9 @@ def _cap_scope(rules: Rules, outcome: str) -> str | None:
     return next(iter(scopes), None)
 
 
-def tariff_of(rules: Rules, outcomes: Sequence[str], value_unit: int) -> Tariff:
-    """Return `rules` as numbers."""
+def tariff_of(rules: Rules, outcomes: Sequence[str], source: Rules) -> Tariff:
+    """Return `rules` as numbers; the value numbers they share are those of `source`."""
+    value_unit = _value_unit(source)
     stages = [stage for _, stage in rules.epochs]
     starts = [first for first, _ in rules.epochs]
     awards = [[stage.award(name) for name in outcomes] for stage in stages]
@@ -247,17 +248,24 @@ def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
     return values
 
 
-def price(rule_sets: Sequence[Rules], coded: Coded, outcomes: Sequence[str], values_of: Sequence[Rules]) -> Prices:
-    """Return the points tables of `rule_sets` for the roster sizes that occur, with the values of `values_of`."""
+def price(
+    rule_sets: Sequence[Rules],
+    tariffs: Sequence[Tariff],
+    coded: Coded,
+    outcomes: Sequence[str],
+    source: Rules | None = None,
+) -> Prices:
+    """Return the points tables of `rule_sets` for the roster sizes that occur.
+
+    The value numbers are those of `source` if it is given, else each rule set's own.
+    """
     sizes, size = np.unique(coded.size, return_inverse=True)
     width = coded.column.shape[1]
-    tariffs, values = [], np.zeros((len(rule_sets), len(sizes), width), dtype=np.int64)
-    for v, (rules, source) in enumerate(zip(rule_sets, values_of, strict=True)):
-        lists = [value_numbers(source, int(n)) for n in sizes]
-        unit = _value_unit(source)
-        tariffs.append(tariff_of(rules, outcomes, unit))
-        for i, one in enumerate(lists):
-            check_range(rules, tariffs[-1], one, outcomes, coded.code.shape[1])
+    values = np.zeros((len(rule_sets), len(sizes), width), dtype=np.int64)
+    for v, (rules, tariff) in enumerate(zip(rule_sets, tariffs, strict=True)):
+        unit = tariff.value_unit
+        for i, one in enumerate(value_numbers(source or rules, int(n)) for n in sizes):
+            check_range(rules, tariff, one, outcomes, coded.code.shape[1])
             if any(unit % value.denominator for value in one):
                 raise ScoreRangeError(
                     f"{rules.label or rules}: value numbers need over four decimals: raise value_ratio"

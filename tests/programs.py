@@ -12,7 +12,7 @@ import pandas as pd
 import keizerframe as kf
 from keizerframe import scoring
 from keizerframe.kernel.recurrence import Rows, items, rankings
-from keizerframe.tariffs import ages_of, price
+from keizerframe.tariffs import ages_of, counting_of, price, tariff_of
 from tests import goldens
 
 
@@ -169,8 +169,8 @@ def with_parts(season: kf.Season, parts: dict | None) -> kf.Season:
 
 def row_points(season: kf.Season, rules: kf.Rules) -> dict[tuple[int, str], float]:
     """Return what each player earned in each round in the last table, by the kernel's own `items`."""
-    coded = scoring._encode(season, np.array([0]), rules, scoring.Scope())
-    prices = price([rules], coded, season.outcomes, [rules])
+    coded = scoring._encode(season, np.array([0]), counting_of(rules, season.outcomes), scoring.Scope())
+    prices = price([rules], [tariff_of(rules, season.outcomes, rules)], coded, season.outcomes)
     ages = ages_of(rules)
     history, _ = rankings(coded, prices, ages)
     last, rows = int(coded.scored[0]), Rows.all(1, 1)
