@@ -385,3 +385,20 @@ def test_cycles_have_the_length_the_golden_data_say():
             assert found == {name: lengths[name] for name in rules}
             checked += len(rules)
     assert checked > 500
+
+
+def test_a_cycle_keeps_its_length_while_the_seasons_beside_it_drop_out():
+    """Rows that settle leave the batch at different steps; the rankings of the others move with them."""
+    cycle = [(1, "a", "b", "1-0"), (2, "b", "c", "1-0"), (3, "c", "a", "1-0")]
+    chain = [(r, f"p{i}", f"p{j}", "1-0") for r, (i, j) in enumerate([(7, 0), (6, 1), (5, 2), (4, 3), (7, 6)], 1)]
+    rows = [(f"a{n}", *row) for n in range(6) for row in chain[: n % 5 + 1]]
+    rows += [("cycle", *row) for row in cycle] + [(f"z{n}", *row) for n in range(6) for row in chain[: 5 - n % 5]]
+    games = pd.DataFrame(rows, columns=["season", "round", "white", "black", "result"])
+    names = ["keizerforclubs,on_cycle=average-two", "knsb,on_cycle=average-two", "freekeizer", "keizerforclubs"]
+    together = kf.score(kf.Season(games), names)
+    own = together[(together["season"] == "cycle") & (together["rules"] == "keizerforclubs")]
+    assert own["cycle_length"].tolist() == [6, 6, 6]
+    assert [Fraction(u, p) for u, p in zip(own["units"], own["per_point"], strict=True)] == [Fraction(14, 3)] * 3
+    for label in together["season"].unique():
+        alone = kf.score(kf.Season(games[games["season"] == label]), names)
+        pd.testing.assert_frame_equal(together[together["season"] == label].reset_index(drop=True), alone)
