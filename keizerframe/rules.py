@@ -403,6 +403,28 @@ excused_absent_fixed_value, club_commitment_fixed_value
         except RulesError as fault:
             raise RulesError([f"{path}: {problem}" for problem in fault.problems]) from fault
 
+    def describe(self, lang: str = "en") -> str:
+        """Return these rules in plain sentences, one a line: every field that has a say.
+
+        Parameters
+        ----------
+        lang
+            ``en``, ``nl``, ``de`` or ``fr``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there are no sentences in that language.
+
+        Examples
+        --------
+        >>> print(Rules(loss_fraction="1/6").describe("nl").splitlines()[6])
+        Verlies levert 1/6 van het waardecijfer van de tegenstander op.
+        """
+        from keizerframe.wording import describe  # the sentences are read when somebody asks for them
+
+        return describe(self, lang)
+
     @cached_property
     def awards(self) -> Mapping[str, Award]:
         """The award table: what each outcome pays.

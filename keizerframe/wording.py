@@ -1,0 +1,287 @@
+"""A rule set in plain sentences, in the order a club regulation has them.
+
+The sentences are data (``wording.toml``, one table for all languages); here is only which of them a rule
+set needs.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from keizerframe.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from keizerframe.rules import Rules
+
+#: The languages there are sentences in.
+LANGUAGES = ("en", "nl", "de", "fr")
+
+# Sentence, field of the share.
+_GAMES = (
+    ("win", "win_fraction"),
+    ("draw", "draw_fraction"),
+    ("loss", "loss_fraction"),
+    ("forfeit-win", "forfeit_win_fraction"),
+    ("forfeit-loss", "forfeit_loss_fraction"),
+    ("double-forfeit", "double_forfeit_fraction"),
+)
+# Sentence, field of the share, field of the points that replace it.
+_BYES = (
+    ("bye", "bye_value_fraction", "bye_fixed_value"),
+    ("half-bye", "half_bye_fraction", "half_bye_fixed_value"),
+    ("zero-bye", "zero_bye_fraction", "zero_bye_fixed_value"),
+)
+_ABSENCES = (
+    ("absent", "absent_penalty_fraction", "absent_fixed_value"),
+    ("excused", "excused_absent_fraction", "excused_absent_fixed_value"),
+)
+_CLUB = (("club", "club_commitment_fraction", "club_commitment_fixed_value"),)
+
+#: A topic, which a rule set has one sentence on at most, and that sentence.
+_Line = tuple[str, str]
+
+
+@cache
+def sentences() -> dict[str, dict[str, str]]:
+    """Return the table of sentences: key, language, template.
+
+    Examples
+    --------
+    >>> sentences()["draw"]["nl"]
+    'Remise levert {pay} op.'
+    """
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def describe(rules: Rules, lang: str = "en") -> str:
+    """Return `rules` in plain sentences, one a line: what `Rules.describe` says.
+
+    Raises
+    ------
+    UnknownNameError
+        If there are no sentences in that language.
+    """
+    if lang not in LANGUAGES:
+        raise UnknownNameError("language", lang, LANGUAGES)
+    voice = _Voice(lang)
+    lines = [sentence for _, sentence in _all_topics(rules, voice)]
+    if rules.label:
+        lines.insert(0, voice.say("label", label=rules.label))
+    if rules.source:
+        lines.append(voice.say("source", source=rules.source))
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """The sentences in one language."""
+
+    lang: str
+
+    def say(self, key: str, **values: object) -> str:
+        return sentences()[key][self.lang].format(**values)
+
+    def number(self, value: Any) -> str:
+        """Return a number as people write it: a decimal where three places suffice, else a fraction."""
+        exact = Fraction(value)
+        if exact.denominator == 1 or 1000 % exact.denominator:
+            return str(exact)
+        text = f"{float(exact):.3f}".rstrip("0")
+        return text if self.lang == "en" else text.replace(".", ",")
+
+    def numbers(self, values: Iterable[Any]) -> str:
+        texts = [self.number(value) for value in values]
+        # A comma between numbers is no longer a separator once the decimals have one.
+        return ("; " if any("," in text for text in texts) else ", ").join(texts)
+
+    def pay(self, of: str, amount: Any) -> str:
+        """Return what an award pays: a share of a value number, or points."""
+        exact = Fraction(amount)
+        if exact == 0:
+            return self.say("pay.nothing")
+        if of == "fixed":
+            single = abs(exact) < 2 if self.lang == "fr" else abs(exact) == 1
+            return self.say("pay.point" if single else "pay.points", points=self.number(exact))
+        if exact == 1:
+            return self.say(f"pay.{of}.full")
+        return self.say(f"pay.{of}.{'times' if exact.denominator == 1 else 'share'}", share=exact)
+
+    def keys(self, names: Iterable[str]) -> str:
+        known = sentences()
+        return self.say("then").join(self.say(f"key.{name}") if f"key.{name}" in known else name for name in names)
+
+
+def _all_topics(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    yield from _scoring(rules, voice)
+    yield from _changes(rules, voice)
+    if rules.values_from is not None:
+        yield from _second_list(rules, voice)
+    yield from _settling(rules, voice)
+
+
+def _scoring(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    """Yield what a round earns: all that may change in mid-season."""
+    for section in (_value_numbers, _own_value, _games, _byes, _absences, _others, _extra):
+        yield from section(rules, voice)
+
+
+def _settling(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    """Yield how the table is made of it."""
+    for section in (_rounding, _order, _cycles):
+        yield from section(rules, voice)
+    yield "roster", voice.say(f"roster.{rules.roster}")
+    yield "empty_season", voice.say(f"empty_season.{rules.empty_season}")
+
+
+def _value_numbers(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    ratio = None if rules.value_ratio is None else voice.number(rules.value_ratio)
+    if rules.value_list == "normalised":
+        yield "base", voice.say("base.normalised", ratio=ratio)
+        return
+    if isinstance(rules.value_list, tuple):
+        yield "base", voice.say("base.list", values=voice.numbers(rules.value_list))
+        return
+    if rules.value_per_player is not None:
+        yield "base", voice.say("base.per_player", factor=voice.number(rules.value_per_player))
+    elif ratio is not None:
+        yield "base", voice.say("base.ratio", ratio=ratio)
+        yield "ratio_rounding", voice.say(f"ratio_rounding.{rules.value_ratio_rounding}")
+    elif rules.value_number_base is not None:
+        yield "base", voice.say("base.given", base=rules.value_number_base)
+    else:
+        yield "base", voice.say("base.players")
+    step = "step.pairs" if rules.value_list == "pairs" else "step.each"
+    yield "step", voice.say(step, step=rules.value_number_step)
+
+
+def _own_value(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    yield "own", voice.say(f"own.{rules.own_value}")
+    if rules.own_value != "none" and rules.own_value_fades is not None:
+        yield "own_fades", voice.say("own_fades", shares=", ".join(map(str, rules.own_value_fades)))
+    yield "recalculation", voice.say(f"recalculation.{rules.recalculation}")
+    if rules.recalculation == "frozen" and rules.own_value == "current":
+        yield "own_last", voice.say("own_last")
+    if rules.freeze_after is not None:
+        yield "freeze_after", voice.say("freeze_after", round=rules.freeze_after)
+
+
+def _games(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    for key, share in _GAMES:
+        if key not in rules.extra:
+            yield key, voice.say(key, pay=voice.pay("opponent", getattr(rules, share)))
+    if "unfinished" not in rules.extra:
+        yield "unfinished", voice.say("unfinished", pay=voice.say("pay.nothing"))
+
+
+def _own_shares(rules: Rules, voice: _Voice, awards: Iterable[tuple[str, str, str]]) -> Iterator[_Line]:
+    for key, share, points in awards:
+        if key in rules.extra:
+            continue
+        fixed = getattr(rules, points)
+        pay = voice.pay("own", getattr(rules, share)) if fixed is None else voice.pay("fixed", fixed)
+        yield key, voice.say(key, pay=pay)
+
+
+def _byes(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    yield from _own_shares(rules, voice, _BYES)
+
+
+def _absences(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    yield from _own_shares(rules, voice, _ABSENCES)
+    limit = rules.absence_limit
+    yield "limit", voice.say("limit.some" if limit else "limit.none", limit=limit)
+    if limit or rules.absence_decay:
+        yield "scope", voice.say(f"scope.{rules.limit_scope}")
+    yield "exempt", voice.say("exempt")
+    if rules.absence_decay:
+        yield "decay", voice.say("decay")
+        if rules.rounding != "none" or rules.decay_rounding != "once":
+            yield "decay_rounding", voice.say(f"decay_rounding.{rules.decay_rounding}")
+    if rules.absence_needs_game:
+        yield "needs_game", voice.say("needs_game")
+    yield "missing_row", voice.say(f"missing_row.{rules.missing_row}")
+
+
+def _others(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    yield from _own_shares(rules, voice, _CLUB)
+    yield "handicap", voice.say("handicap", pay=voice.pay("fixed", rules.late_join_handicap))
+    yield "withdrawn", voice.say(f"withdrawn.{rules.withdrawn}", share=rules.withdrawn_share)
+
+
+def _extra(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    for code, award in rules.extra.items():
+        # An award of its own for a usual outcome is told as that outcome is.
+        key = next((key for key in (code, f"extra.{code}") if key in sentences()), "extra.other")
+        yield code, voice.say(key, code=code, pay=voice.pay(award.of, award.amount))
+        if award.cap is not None:
+            times = voice.say("times.one" if award.cap == 1 else "times.more", times=award.cap)
+            yield f"cap {code}", voice.say(f"cap.{award.cap_scope}", code=code, times=times)
+        if award.rounds is not None:
+            first, last = award.rounds
+            yield f"window {code}", voice.say("window", code=code, first=first, last=last)
+        # What refines an absence would be taken to count; of all else only the exception needs a word.
+        if award.counts_as_absence or code.partition(":")[0] in ("absent", "excused"):
+            yield f"counts {code}", voice.say("counts.yes" if award.counts_as_absence else "counts.no", code=code)
+
+
+def _changes(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    before = rules.replace(changes={})
+    for number, changed in sorted(rules.changes.items()):
+        after = before.replace(**changed)
+        old, new = (dict(_scoring(state, voice)) for state in (before, after))
+        for topic, key, sentence in _differences(old, new, "change", "change_ends"):
+            yield f"{topic} from {number}", voice.say(key, round=number, sentence=sentence)
+        before = after
+
+
+def _second_list(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    own = rules.replace(values_from=None)
+    score_list, value_list = (dict(_all_topics(state, voice)) for state in (own, rules.values_from or own))
+    found = list(_differences(score_list, value_list, "value_list", "value_list_lacks"))
+    yield "values_from", voice.say("values_from.other" if found else "values_from.same")
+    for topic, key, sentence in found:
+        yield f"value list {topic}", voice.say(key, sentence=sentence)
+
+
+def _differences(
+    old: Mapping[str, str], new: Mapping[str, str], added: str, ended: str
+) -> Iterator[tuple[str, str, str]]:
+    """Yield topic, key to say it with, and sentence: what `new` says otherwise, then what it drops."""
+    for topic, sentence in new.items():
+        if old.get(topic) != sentence:
+            yield topic, added, sentence
+    for topic, sentence in old.items():
+        if topic not in new:
+            yield topic, ended, sentence
+
+
+def _rounding(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    if rules.rounding == "none":
+        yield "rounding", voice.say("rounding.none")
+    else:
+        unit = voice.say(f"unit.{rules.rounding}")
+        yield "rounding", voice.say(f"rounding.{rules.rounding_of}", unit=unit)
+        yield "rounding_ties", voice.say(f"rounding_ties.{rules.rounding_ties}")
+    yield "arithmetic", voice.say(f"arithmetic.{rules.arithmetic}")
+
+
+def _order(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    yield "start_order", voice.say(f"start_order.{rules.start_order}")
+    yield "value_ties", voice.say("value_ties", keys=voice.keys(rules.value_ties))
+    if rules.place_ties is None or tuple(rules.place_ties) == tuple(rules.value_ties):
+        yield "place_ties", voice.say("place_ties.same")
+    else:
+        yield "place_ties", voice.say("place_ties.other", keys=voice.keys(rules.place_ties))
+
+
+def _cycles(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+    if rules.recalculation != "fixed-point":
+        return
+    yield "on_cycle", voice.say(f"on_cycle.{rules.on_cycle}")
+    yield "max_iterations", voice.say("max_iterations", count=rules.iterations_allowed)
