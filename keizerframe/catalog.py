@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -40,6 +42,8 @@ class Preset:
         What its numbers were checked against.
     assumptions
         What the source leaves open and how it is read here.
+    expressed, unsaid
+        What of a club's regulation the rules say, and what they cannot say.
     """
 
     rules: Rules
@@ -47,6 +51,8 @@ class Preset:
     title: str
     proof: str
     assumptions: str = ""
+    expressed: str = ""
+    unsaid: str = ""
 
 
 _CHESSPAIRING = "documentation of chesspairing's Keizer scorer, section Variant presets"
@@ -248,6 +254,37 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+_CLUB_PROOF = (
+    "expressed from the regulation's own numbers, no published table: it scores seven real seasons "
+    "(pytest tests/test_clubs.py)"
+)
+
+
+@cache
+def club_presets() -> Mapping[str, Preset]:
+    """Return the rule sets of the clubs whose regulations are in ``data/club_regulations.csv``.
+
+    Examples
+    --------
+    >>> club_presets()["sv-sliedrecht"].rules.absence_limit
+    10
+    """
+    clubs = tomllib.loads(Path(__file__).with_name("clubs.toml").read_text(encoding="utf-8"))
+    return {
+        name: Preset(
+            rules=Rules.parse({"label": name, "source": f"club regulations, row {club['row']}"} | club["rules"]),
+            kind="club",
+            title=club["title"],
+            proof=_CLUB_PROOF,
+            **{
+                told: "; ".join(club[key])
+                for told, key in (("assumptions", "assumed"), ("expressed", "expressed"), ("unsaid", "unsaid"))
+            },
+        )
+        for name, club in clubs.items()
+    }
+
+
 def presets(*, kind: Kind | None = None) -> pd.DataFrame:
     """Return the named rule sets, one row each.
 
@@ -259,7 +296,8 @@ def presets(*, kind: Kind | None = None) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns name, kind, title, settings (what differs from the defaults), source, proof, assumptions.
+        Columns name, kind, title, settings (what differs from the defaults), source, proof, assumptions, and
+        for clubs what of the regulation is expressed, and what the rules cannot say (unsaid).
 
     Examples
     --------
@@ -277,11 +315,13 @@ def presets(*, kind: Kind | None = None) -> pd.DataFrame:
             "source": preset.rules.source,
             "proof": preset.proof,
             "assumptions": preset.assumptions,
+            "expressed": preset.expressed,
+            "unsaid": preset.unsaid,
         }
-        for name, preset in PRESETS.items()
+        for name, preset in (PRESETS | dict(club_presets())).items()
         if kind is None or preset.kind == kind
     ]
-    columns = ["name", "kind", "title", "settings", "source", "proof", "assumptions"]
+    columns = ["name", "kind", "title", "settings", "source", "proof", "assumptions", "expressed", "unsaid"]
     return pd.DataFrame(rows, columns=columns, dtype="str")
 
 
@@ -320,10 +360,10 @@ def get_rules(name: RulesLike) -> Rules:
             rules = Rules.load(base)
         except FileNotFoundError:
             raise RulesError([f"{base}: no such rules file"]) from None
-    elif base in PRESETS:
-        rules = PRESETS[base].rules
+    elif (preset := PRESETS.get(base) or club_presets().get(base)) is not None:
+        rules = preset.rules
     else:
-        raise UnknownNameError("rule set", base, PRESETS)
+        raise UnknownNameError("rule set", base, [*PRESETS, *club_presets()])
     if not changes:
         return rules
     return rules.replace(**{"label": str(name)} | _changes(changes))

@@ -80,6 +80,10 @@ class RulesError(KeizerError, ValueError):
         return "; ".join(self.problems)
 
 
+#: Names that an error lists in full although it has a suggestion.
+_FEW = 20
+
+
 class UnknownNameError(KeizerError, LookupError):
     """A preset, a data set or an option that does not exist.
 
@@ -101,7 +105,9 @@ class UnknownNameError(KeizerError, LookupError):
 
     def __str__(self) -> str:
         near = f"; did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
-        return f"unknown {self.what} {self.name!r}{near} (known: {', '.join(self.known)})"
+        # A long list would hide what matters: the names like it.
+        shown = ", ".join(self.known) if len(self.known) <= _FEW or not near else f"{len(self.known)} names"
+        return f"unknown {self.what} {self.name!r}{near} (known: {shown})"
 
 
 class FileFormatError(KeizerError, ValueError):

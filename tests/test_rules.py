@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keizerframe as kf
-from keizerframe.catalog import PRESETS, resolve_rules
+from keizerframe.catalog import PRESETS, club_presets, resolve_rules
 from keizerframe.fields import read_share, simplest_fraction
 from tests import goldens, proof, strategies
 
@@ -277,7 +277,7 @@ def test_unknown_presets_name_the_nearest(name):
         with pytest.raises(kf.UnknownNameError, match=f"unknown rule set '{name}'; did you mean {nearest}") as caught:
             kf.get_rules(spelled)
         assert caught.value.nearest[0] == nearest
-        assert set(caught.value.known) == set(PRESETS)
+        assert set(caught.value.known) == {*PRESETS, *club_presets()}
         assert isinstance(caught.value, kf.KeizerError)
 
 
@@ -401,10 +401,11 @@ def test_rules_come_back_as_they_are():
 
 def test_every_preset_names_its_source_and_proof():
     table = kf.presets()
-    assert list(table.columns) == ["name", "kind", "title", "settings", "source", "proof", "assumptions"]
+    columns = ["name", "kind", "title", "settings", "source", "proof", "assumptions", "expressed", "unsaid"]
+    assert list(table.columns) == columns
     assert set(table.dtypes.astype(str)) == {"str"}
     assert kf.presets(kind="variant")["name"].tolist() == list(VARIANTS)
     assert table.set_index("name").loc["no-self-victory", "settings"] == "own_value=none"
-    assert table["name"].tolist() == list(PRESETS)
+    assert table["name"].tolist() == [*PRESETS, *club_presets()]
     assert (table[["title", "source", "proof"]] != "").all(axis=None)
     assert (table.loc[table["kind"] == "variant", "assumptions"].str.contains("variant of the documented")).all()
