@@ -54,7 +54,7 @@ def test_a_plain_top_value_and_step_are_the_rows(name):
 
 
 # A top value of 50 is meant for a smaller club than these.
-@pytest.mark.filterwarnings("ignore::keizerframe.NegativeValueWarning")
+@pytest.mark.filterwarnings("ignore::keizerframe.errors.NegativeValueWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_it_scores_the_real_seasons(name):
     season = kf.load_dataset("waagtoren")
