@@ -28,7 +28,7 @@ ALLOWED = {
     "season": {"intake", "columns", "errors", "results", "rules", "kernel.grid"},
     "kernel.grid": set(),
     "kernel.points": set(),
-    "kernel.contraction": {"kernel.grid", "kernel.points"},
+    "kernel.contraction": {"kernel.grid", "kernel.points", "kernel.tables"},
     "kernel.tables": set(),
     "kernel.tally": {"kernel.contraction", "kernel.tables"},
     "kernel.recalculate": {"kernel.points", "kernel.contraction", "kernel.tables", "kernel.tally"},

@@ -6,6 +6,7 @@ rank alone one small table: a table of scores is then one matrix product and one
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from keizerframe.kernel.grid import NOBODY, Coded
 from keizerframe.kernel.points import LARGEST, Tariff, round_total
+from keizerframe.kernel.tables import PARTS
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
@@ -74,9 +76,13 @@ class Prices:
     def own_term(self, row: tuple[IntArray, IntArray], stage: IntArray, rank: IntArray, start: IntArray) -> IntArray:
         """Return the own value number added once, in units, for rows (season, version) valued by `rank`."""
         season, version = row
-        constant = np.array([tariff.own_start for tariff in self.tariffs])[version]
-        by_rank = self.own[stage, version, self.size[season]]
-        return np.take_along_axis(by_rank, np.where(constant[:, None], start[season], rank), axis=1)
+        _, versions, sizes, width = self.own.shape
+        constant = np.array([tariff.own_start for tariff in self.tariffs])
+        if constant.any():
+            rank = np.where(constant[version][:, None], start[season], rank)
+        at = ((stage * versions + version) * sizes + self.size[season]) * width
+        paid: IntArray = self.own.ravel().take(at[:, None] + rank)
+        return paid
 
 
 class Contraction:
@@ -90,33 +96,43 @@ class Contraction:
         self.prices = prices
         outside = np.arange(width) >= coded.size[:, None]
         # A game paid from the own value number still counts as a game: parts never merge.
-        opposed, self.row, _ = _classes(prices.table, prices.of_opponent, np.zeros_like(prices.part))
-        own_rows, self.own_row, self.own_part_of = _classes(prices.table, ~prices.of_opponent, prices.part)
+        opposed, self.kind, self.weight, _ = _classes(prices.table, prices.of_opponent, np.zeros_like(prices.part))
+        own_rows, self.own_kind, self.own_weight, self.own_part_of = _classes(
+            prices.table, ~prices.of_opponent, prices.part
+        )
         bound = depth * int(np.abs(prices.table).max(initial=0)) + int(np.abs(prices.own).max(initial=0)) + 1
         self.dtype = _carrier(bound, width, 1 if growing else LONGEST_CYCLE)
         self.key_dtype = np.dtype(np.int32 if bound << _bits(width) < 2**31 else np.int64)
-        counted = np.zeros_like(coded.code) if growing else coded.code
-        self.games = _count_pairs(counted, coded.whose, self.row, len(opposed), self.dtype)
-        of_class = (self.own_row[:, None] == np.arange(len(own_rows))).astype(self.dtype)
-        counts = coded.counts.astype(self.dtype) @ of_class
-        #: How often each player has each class of award without an opponent, shape [classes, S, N].
-        self.counts = np.ascontiguousarray(np.moveaxis(counts, 2, 0)).astype(np.int64)
-        self.opponent_price = np.ascontiguousarray(np.moveaxis(opposed, 0, 2)).astype(self.dtype)
-        self.own_price = np.moveaxis(own_rows, 0, 2)
-        #: Units of each such class by size: what one more of it adds at each rank, shape [sizes, classes, V, N].
-        self.addition = np.ascontiguousarray(np.transpose(own_rows, (2, 0, 1, 3))).astype(self.dtype)
-        self.own_part = self._own_parts(counts, outside, -bound)
+        #: How often each player met each opponent in each class of award, weighted, shape [S, N * classes, N].
+        self.games = np.zeros((seasons, width * len(opposed), width), dtype=self.dtype)
+        #: How often each player has each class of award without an opponent, weighted, shape [S, N, classes].
+        self.counts = np.zeros((seasons, width, len(own_rows)), dtype=self.dtype)
+        #: Units of each class at each rank, shape [V, sizes, N, classes]: what one rank pays stands together.
+        self.opponent_price = np.ascontiguousarray(np.moveaxis(opposed, 0, 3)).astype(self.dtype)
+        self.own_price = np.ascontiguousarray(np.moveaxis(own_rows, 0, 3)).astype(self.dtype)
+        if not growing:
+            cell, weight = self._games_of(coded.code, coded.whose)
+            self.games = np.bincount(cell, weight, self.games.size).astype(self.dtype).reshape(self.games.shape)
+            of_class = np.where(self.own_kind[:, None] == np.arange(len(own_rows)), self.own_weight[:, None], 0)
+            self.counts = coded.counts.astype(self.dtype) @ of_class.astype(self.dtype)
+            self.own_part = self._own_parts(outside, -bound)
 
-    def _own_parts(self, counts: AnyArray, outside: BoolArray, least: int) -> AnyArray:
+    def _games_of(self, code: IntArray, whose: IntArray) -> tuple[IntArray, IntArray]:
+        """Return which cells of `games` the rows [S, ..., N] add to, and how much."""
+        width, classes = self.shape[2], self.opponent_price.shape[-1]
+        rows = code.size
+        at = np.flatnonzero((self.kind >= 0)[code] & (whose != NOBODY))
+        code, whose = code.ravel().take(at), whose.ravel().take(at)
+        season = at // (rows // self.shape[0])
+        cell = ((season * width + whose) * classes + self.kind.take(code)) * width + at % width
+        return cell, self.weight.take(code)
+
+    def _own_parts(self, outside: BoolArray, least: int) -> AnyArray:
         """Return the units a player has at each rank of his own, shape [S, N, V, N].
 
         Who is outside the roster gets `least`, which ranks him behind everybody.
         """
         seasons, versions, width = self.shape
-        if self.growing:
-            parts = np.zeros((seasons, width, versions, width), dtype=self.dtype)
-            parts[outside] = least
-            return parts
         parts = np.empty((seasons, width, versions, width), dtype=self.dtype)
         prices, coded = self.prices, self.coded
         stages = prices.stage(coded.scored)
@@ -126,9 +142,9 @@ class Contraction:
             own = prices.own[stage, :, size].astype(self.dtype)
             by_start, own[constant] = own[constant].T, 0
             # The own value number is one more class, which everybody has once.
-            by_class = np.concatenate([self.addition[size], own[None]])
-            once = np.ones_like(counts, shape=(len(chosen), width, 1))
-            product = np.concatenate([counts[chosen], once], axis=2).reshape(-1, len(by_class))
+            by_class = np.concatenate([np.moveaxis(self.own_price[:, size], 2, 0), own[None]])
+            once = np.ones_like(self.counts, shape=(len(chosen), width, 1))
+            product = np.concatenate([self.counts[chosen], once], axis=2).reshape(-1, len(by_class))
             product = product @ by_class.reshape(len(by_class), versions * width)
             whole = product.reshape(len(chosen), width, versions, width)
             if len(chosen) == seasons:
@@ -140,17 +156,23 @@ class Contraction:
         parts[outside] = least
         return parts
 
+    def own_units(self, season: IntArray, version: IntArray, rank: IntArray) -> IntArray:
+        """Return what rows (season, version) earn without an opponent, by part, shape [rows, N, parts]."""
+        first = (version * self.prices.values.shape[1] + self.prices.size[season])[:, None] * self.shape[2]
+        paid = _rows(self.own_price).take(first + rank, axis=0) * self.counts[season]
+        of_part = self.own_part_of[:, None] == np.arange(len(PARTS))
+        by_part: IntArray = (paid @ of_part.astype(self.dtype)).astype(np.int64)
+        return by_part
+
     def add_round(self, r: int) -> None:
         """Count the rows of one more round."""
-        code, whose = self.coded.code[:, r], self.coded.whose[:, r]
-        width = self.shape[2]
-        kind = self.row[code]
-        s, p = np.nonzero((kind >= 0) & (whose != NOBODY))
+        code = self.coded.code[:, r]
+        cell, weight = self._games_of(code, self.coded.whose[:, r])
         # A player has one row a round, so no cell stands here twice.
-        self.games[s, kind[s, p] * width + whose[s, p], p] += 1
-        kind = self.own_row[code]
+        self.games.ravel()[cell] += weight.astype(self.dtype)
+        kind = self.own_kind[code]
         s, p = np.nonzero(kind >= 0)
-        self.own_part[s, p] += self.addition[self.prices.size[s], kind[s, p]]
+        self.counts[s, p, kind[s, p]] += self.own_weight[code[s, p]].astype(self.dtype)
 
 
 def _bits(width: int) -> int:
@@ -167,29 +189,23 @@ def _carrier(bound: int, width: int, tables: int) -> np.dtype[np.generic]:
     return np.dtype(np.float64 if bound < 2**53 else np.int64)
 
 
-def _classes(table: IntArray, wanted: BoolArray, part: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Merge codes of one part that pay alike.
+def _classes(table: IntArray, wanted: BoolArray, part: IntArray) -> tuple[IntArray, ...]:
+    """Merge codes of one part that pay alike, or a multiple of one another: a win is two draws.
 
-    Returns the distinct rows [K, V, sizes, N], the row of each code (-1 = pays nothing), each row's part.
+    Returns the distinct rows [K, V, sizes, N], the row of each code (-1 = pays nothing) and how often it counts,
+    each row's part.
     """
     kept = np.where(wanted[:, None, :, None], table, 0)
     flat = np.moveaxis(kept, 2, 0).reshape(kept.shape[2], -1)
+    weight = np.gcd.reduce(flat, axis=1)
+    flat = flat // np.maximum(weight, 1)[:, None]
     number: dict[tuple[int, bytes], int] = {}
     row = np.full(len(flat), -1)
-    for code in np.flatnonzero(flat.any(axis=1)):
+    for code in np.flatnonzero(weight):
         row[code] = number.setdefault((int(part[code]), flat[code].tobytes()), len(number))
     first = [int(np.argmax(row == k)) for k in range(len(number))]
-    return np.moveaxis(kept[:, :, first], 2, 0), row, part[first]
-
-
-def _count_pairs(code: IntArray, whose: IntArray, row: IntArray, classes: int, dtype: np.dtype[np.generic]) -> AnyArray:
-    """Return how often each player met each opponent in each class, shape [S, classes * N, N]."""
-    seasons, _, width = code.shape
-    kind = row[code]
-    s, r, p = np.nonzero((kind >= 0) & (whose != NOBODY))
-    cell = ((s * classes + kind[s, r, p]) * width + whose[s, r, p]) * width + p
-    counts = np.bincount(cell, minlength=seasons * classes * width * width)
-    return counts.astype(dtype).reshape(seasons, classes * width, width)
+    versions, sizes, _, width = kept.shape
+    return flat[first].reshape(len(first), versions, sizes, width), row, weight, part[first]
 
 
 class Layout:
@@ -222,9 +238,8 @@ class Layout:
         of_season, self.version = np.divmod(self.rows, versions)
         whole = len(grid) == seasons and self.slots == versions
         self.games = work.games if whole else work.games[of_season[:: self.slots]]
-        classes = work.opponent_price.shape[2]
-        sized = self.version * work.prices.values.shape[1] + work.prices.size[of_season]
-        self.price_at = ((sized[:, None] * classes + np.arange(classes)) * width)[:, :, None]
+        #: Where the first rank of each cell's prices stands, and of each player's own units.
+        self.price_at = (self.version * work.prices.values.shape[1] + work.prices.size[of_season])[:, None] * width
         self.own_at = ((of_season[:, None] * width + np.arange(width)) * versions + self.version[:, None]) * width
 
     def compacted(self, active: IntArray) -> tuple[Layout, IntArray]:
@@ -235,8 +250,20 @@ class Layout:
     def image(self, rank: IntArray) -> IntArray:
         """Return the units [cells, N] that the ranking gives."""
         work, width = self.work, self.work.shape[2]
-        price = work.opponent_price.ravel().take(self.price_at + rank[:, None, :])
-        units: AnyArray = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games).reshape(-1, width)
-        units += work.own_part.ravel().take(self.own_at + rank)
+        price = _rows(work.opponent_price).take(self.price_at + rank, axis=0)
+        units: AnyArray = np.matmul(price.reshape(len(self.games), self.slots, self.games.shape[1]), self.games)
+        if work.growing:
+            # All rows stand in the layout then, the rule sets of a season together.
+            price = _rows(work.own_price).take(self.price_at + rank, axis=0)
+            units += np.einsum("svnk,snk->svn", price.reshape(*units.shape, price.shape[-1]), work.counts)
+            units = units.reshape(-1, width)
+        else:
+            units = units.reshape(-1, width)
+            units += work.own_part.ravel().take(self.own_at + rank)
         whole: IntArray = units.astype(work.key_dtype)
         return whole
+
+
+def _rows(prices: AnyArray) -> AnyArray:
+    """Return prices with everything one rank of one rule set pays as a row."""
+    return prices.reshape(math.prod(prices.shape[:-1]), prices.shape[-1])

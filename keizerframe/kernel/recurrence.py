@@ -107,6 +107,7 @@ def rankings(coded: Coded, prices: Prices, ages: Ages) -> tuple[IntArray, Contra
     seasons, depth, width = coded.code.shape
     versions = len(prices.values)
     rows = Rows.all(seasons, versions)
+    every = (rows.season, rows.version)
     history = np.empty((depth + 1, len(rows.season), width), dtype=np.int16)
     history[0] = coded.start[rows.season]
     growing = Contraction(coded, prices, growing=True) if ages.earlier is not None else None
@@ -114,21 +115,25 @@ def rankings(coded: Coded, prices: Prices, ages: Ages) -> tuple[IntArray, Contra
     total: IntArray = np.zeros((len(rows.season), width), dtype=np.int64)
     for r in range(depth):
         table = r + 1
-        earlier = ages.of_earlier(table)
-        if layout is not None and earlier is not None:
-            total = layout.image(history[earlier].astype(np.intp)).astype(np.int64)
-        newest = history[ages.of_newest(table)].astype(np.intp)
-        total += items(coded, prices, rows, r, newest)[0]
+        earlier, newest = ages.of_earlier(table), ages.of_newest(table)
+        rank = history[newest].astype(np.intp)
+        if growing is not None and layout is not None and earlier == newest:
+            growing.add_round(r)
+            total = layout.image(rank)
+        else:
+            if layout is not None and earlier is not None:
+                total = layout.image(history[earlier].astype(np.intp))
+            total = total + items(coded, prices, rows, r, rank)[0]
+            if growing is not None:
+                growing.add_round(r)
         score = total
         if not ages.own_at_end:
             stage = prices.stage(np.full(len(rows.season), table))
-            score = total + prices.own_term((rows.season, rows.version), stage, newest, coded.start)
-        score = prices.settle(score, rows.version)
-        rank = ranking(_behind(score, coded, rows))
-        live = (table <= coded.scored[rows.season])[:, None]
-        history[table] = np.where(live, rank, history[r])
-        if growing is not None:
-            growing.add_round(r)
+            # The contraction's type has room for the own value number too.
+            score = total + prices.own_term(every, stage, rank, coded.start).astype(total.dtype)
+        following = ranking(_behind(prices.settle(score, rows.version), coded, rows))
+        live = table <= coded.scored[rows.season]
+        history[table] = following if live.all() else np.where(live[:, None], following, history[r])
     alike = ages.earlier == ages.newest and ages.freeze_after is None
     return history, growing if alike else None
 
@@ -153,7 +158,10 @@ def last_tables(coded: Coded, prices: Prices, ages: Ages) -> Tables:
 
 def _behind(units: IntArray, coded: Coded, rows: Rows) -> IntArray:
     """Return the units with everybody outside the roster below all others."""
-    outside = np.arange(units.shape[1]) >= coded.size[rows.season][:, None]
+    width = units.shape[1]
+    if (coded.size == width).all():
+        return units
+    outside = np.arange(width) >= coded.size[rows.season][:, None]
     return np.where(outside, units.min(initial=0) - 1, units)
 
 

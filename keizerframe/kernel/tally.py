@@ -60,13 +60,12 @@ class Tally:
             (season, version), prices.stage(self.work.coded.scored)[season], rank, self.work.coded.start
         )
         total(tables.parts[:, OWN_VALUE], own)
-        games = raw - own
-        for k, part in enumerate(self.work.own_part_of):
-            paid = _at_rank(self.work.own_price[*at, k], rank) * self.work.counts[k, season]
-            games -= paid
-            total(tables.parts[:, part], paid)
+        paid = self.work.own_units(season, version, rank)
+        for part in PARTS:
+            if part not in (GAMES, OWN_VALUE):
+                total(tables.parts[:, part], paid[..., part])
         # What is left was shared from opponents' value numbers.
-        total(tables.parts[:, GAMES], games)
+        total(tables.parts[:, GAMES], raw - own - paid.sum(axis=2) + paid[..., GAMES])
 
 
 def _at_rank(by_rank: IntArray, rank: IntArray) -> IntArray:
