@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from cyclopts import App, CycloptsError, Parameter
@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from keizerframe.catalog import get_rules, resolve_rules
 from keizerframe.catalog import presets as list_presets
-from keizerframe.catalog import resolve_rules
 from keizerframe.comparison import compare as compare_rules
 from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
 from keizerframe.io import read, to_parquet
@@ -65,6 +65,11 @@ def score(
     rules: RulesOption,
     season: SeasonOption = None,
     through: ThroughOption = None,
+    by: Annotated[Literal["part"] | None, Parameter(name="--by", help="A table for each part of the season")] = None,
+    fresh_parts: Annotated[
+        bool, Parameter(name="--fresh-parts", negative=(), help="Each part starts from the ratings, not the last order")
+    ] = False,
+    min_games: Annotated[int, Parameter(name="--min-games", help="Fewer games: placed behind all others")] = 0,
     top: Annotated[int | None, Parameter(name="--top", help="Only the first places")] = None,
     out: OutOption = None,
     as_json: JsonOption = False,
@@ -75,14 +80,17 @@ def score(
     Example: keizerframe score data/waagtoren --rules knsb --season 2023-24 --top 10
     """
     resolve_rules(rules)
-    standings = score_season(_load(path, season), rules, through=through)
+    standings = score_season(
+        _load(path, season), rules, through=through, by=by, carry_over=not fresh_parts, min_games=min_games
+    )
     if out is not None:
         _tell(f"wrote {to_parquet(standings, out / 'standings.parquet')}", quiet)
     shown = standings if top is None else standings[standings["place"] <= top]
     if as_json:
         _print_json(shown)
         return 0
-    for (label, name), table in shown.groupby(["season", "rules"], sort=False):
+    titled = ["season", "rules", *(["part"] if by else [])]
+    for (label, name, *part), table in shown.groupby(titled, sort=False):
         first = table.iloc[0]
         settled = f"{first['outcome']} after {first['iterations']} tables"
         columns = [
@@ -99,7 +107,7 @@ def score(
         ]
         if table["name"].isna().all():
             columns.remove("name")
-        _print_table(table[columns], f"{label} under {name} ({settled})".strip())
+        _print_table(table[columns], f"{' '.join(map(str, [label, *part]))} under {name} ({settled})".strip())
     return 0
 
 
@@ -146,19 +154,38 @@ def compare(
 
 @app.command
 def presets(*, kind: str | None = None, as_json: JsonOption = False) -> int:
-    """List the named rule sets with their sources.
+    """List the named rule sets: what they are, and what proves them.
 
-    Example: keizerframe presets --kind variant
+    Examples: keizerframe presets --kind club; keizerframe describe knsb --lang nl
     """
-    if kind not in (None, "variant", "program", "club"):
-        raise UnknownNameError("kind of preset", str(kind), ("variant", "program", "club"))
-    table = list_presets(kind=kind)  # type: ignore[arg-type]  # checked above
+    table = list_presets(kind=kind)  # type: ignore[arg-type]  # it refuses what is no kind
     if as_json:
         _print_json(table)
+    elif sys.stdout.isatty():
+        _print_table(table[["name", "kind", "title", "proof"]], "presets")
+        notes.print("keizerframe describe NAME tells a rule set in sentences, with its source and assumptions")
     else:
-        _print_table(table[["name", "kind", "title", "settings", "source", "proof"]], "presets")
-        for note in table["assumptions"][table["assumptions"] != ""].unique():
-            notes.print(f"note: {note}")
+        _print_table(table, "presets")
+    return 0
+
+
+@app.command
+def describe(
+    name: str,
+    *,
+    lang: Annotated[str, Parameter(name="--lang", help="en, nl, de or fr")] = "en",
+    quiet: QuietOption = False,
+) -> int:
+    """Tell a rule set in plain sentences, with what proves it and what it assumes.
+
+    Example: keizerframe describe knsb,loss_fraction=1/6 --lang nl
+    """
+    print(get_rules(name).describe(lang))
+    table = list_presets()
+    for preset in table[table["name"] == name].to_dict("records"):
+        for about in ("kind", "proof", "assumptions", "expressed", "unsaid"):
+            if preset[about]:
+                _tell(f"{about}: {preset[about]}", quiet)
     return 0
 
 

@@ -84,3 +84,30 @@ def test_faulty_data_is_1_with_the_first_ten(tmp_path, capsys):
 def test_nothing_there_is_1(tmp_path, capsys):
     assert main(["check", str(tmp_path / "none")]) == 1
     assert "no such file" in capsys.readouterr().err
+
+
+def test_a_table_for_each_part_with_a_minimum_of_games(tmp_path, capsys):
+    (tmp_path / "games.csv").write_text("round,white,black,result\n1,a,b,1-0\n2,c,a,1-0\n", encoding="utf-8")
+    (tmp_path / "players.csv").write_text("player,rating\na,1900\nb,1800\nc,1700\n", encoding="utf-8")
+    (tmp_path / "rounds.csv").write_text("round,part\n1,autumn\n2,spring\n", encoding="utf-8")
+    options = ["--rules", "classic", "--json", "--by", "part", "--min-games", "1"]
+    assert main(["score", str(tmp_path), *options]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    # Nobody without a game stands before somebody with one; c started spring from the third place.
+    assert [(row["part"], row["player"], row["played"]) for row in rows] == [
+        ("autumn", "a", 1),
+        ("autumn", "b", 1),
+        ("autumn", "c", 0),
+        ("spring", "c", 1),
+        ("spring", "a", 1),
+        ("spring", "b", 0),
+    ]
+
+
+def test_describe_tells_the_rules_on_stdout_and_what_proves_them_on_stderr(capsys):
+    assert main(["describe", "esg-emmen", "--lang", "nl"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("Reglement: esg-emmen.\n")
+    assert {line.partition(":")[0] for line in said.err.splitlines()} >= {"kind", "proof", "assumptions", "unsaid"}
+    assert main(["describe", "esg-emmen", "--lang", "es"]) == 2
+    assert "unknown language 'es'" in capsys.readouterr().err
