@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
 from keizerframe.rules import Rules
 from keizerframe.season import Season, as_season
 from keizerframe.standings import COUNT_COLUMNS, PART_COLUMNS, STANDINGS_SCHEMA, standings_frame
-from keizerframe.tariffs import ages_of, counting_of, price, tariff_of, tie_keys
+from keizerframe.tariffs import ages_of, counted_by_part, counting_of, price, tariff_of, tie_keys
 
 IntArray = npt.NDArray[np.integer]
 
@@ -70,7 +70,7 @@ def score(
     SeasonError
         If the games frame is faulty.
     UnknownNameError, RulesError
-        If a rule set does not exist or makes no sense.
+        If a rule set does not exist or makes no sense, here or for these seasons.
     ScoreRangeError
         If exact scores would not fit 64 bits.
 
@@ -94,9 +94,29 @@ def score(
     data = as_season(season)
     rule_sets = resolve_rules(rules)
     scope = Scope(through=through, roster_round=roster_round)
+    _check_parts(data, rule_sets)
     if by is None:
         return _frame(data, rule_sets, list(_batches(data, list(rule_sets.values()), scope)), min_games)
     return _by_part(data, rule_sets, scope, carry_over, min_games)
+
+
+def _check_parts(data: Season, rule_sets: Mapping[str, Rules]) -> None:
+    """Refuse rules that count by part where no round has one: the whole season would pass for one part."""
+    wanting = {label: fields for label, rules in rule_sets.items() if (fields := counted_by_part(rules))}
+    if not wanting:
+        return
+    rounds = data.rounds
+    without = [label for label, part in rounds.groupby("season")["part"] if part.isna().all()]
+    if without:
+        shown = ", ".join(map(repr, without[:3])) + (", ..." if len(without) > 3 else "")
+        raise RulesError(
+            [
+                f"{label}: {field} = 'part', but season {shown} has no parts: give its rounds a column part "
+                f"(Season.with_parts), or set {field} = 'season'"
+                for label, fields in wanting.items()
+                for field in fields
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,27 @@ class Season:
         frames = [frame[frame["season"].isin(wanted)] for frame in (self.games, self.players, self.rounds)]
         return Season(*frames, notes=self.notes, rules=self.rules)
 
+    def with_parts(self, parts: Mapping[str, tuple[int, int]]) -> Season:
+        """Return the season with its rounds divided into parts.
+
+        Parameters
+        ----------
+        parts
+            Name of a part -> its first and last round, the same in all seasons. Rounds in none of them have no
+            part.
+
+        Examples
+        --------
+        >>> import keizerframe as kf
+        >>> season = kf.load_dataset("waagtoren").select("2018-19")
+        >>> halves = season.with_parts({"autumn": (1, 15), "spring": (16, 30)})
+        >>> halves.rounds["part"].value_counts(sort=False).to_dict()
+        {'autumn': 15, 'spring': 15}
+        """
+        named = {number: name for name, (first, last) in parts.items() for number in range(first, last + 1)}
+        rounds = self.rounds.assign(part=self.rounds["round"].map(named))
+        return Season(self.games, self.players, rounds, notes=self.notes, rules=self.rules)
+
     def __len__(self) -> int:
         """Return the number of seasons."""
         return len(self.labels)

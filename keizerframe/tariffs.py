@@ -81,6 +81,18 @@ def counting_of(rules: Rules, outcomes: Sequence[str]) -> Counting:
     )
 
 
+def counted_by_part(rules: Rules) -> list[str]:
+    """Return the settings of `rules` that count by part of the season, as they are written."""
+    found = ["limit_scope"] if rules.limit_scope == "part" else []
+    for _, stage in rules.epochs:
+        for code, award in stage.extra.items():
+            if award.cap is not None and award.cap_scope == "part":
+                found.append(f"extra {code}: cap_scope")
+    if rules.values_from is not None:
+        found += [f"values_from: {field}" for field in counted_by_part(rules.values_from)]
+    return list(dict.fromkeys(found))
+
+
 def _start_keys(rules: Rules) -> tuple[int, ...]:
     """Return the keys of the start order: rating first, then as the rules decide ties, the id last."""
     behind = [key for key in rules.value_ties if key in ("name", "id")] or ["name", "id"]

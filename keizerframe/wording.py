@@ -156,8 +156,10 @@ def _value_numbers(rules: Rules, voice: _Voice) -> Iterator[_Line]:
         yield "base", voice.say("base.given", base=rules.value_number_base)
     else:
         yield "base", voice.say("base.players")
-    step = "step.pairs" if rules.value_list == "pairs" else "step.each"
-    yield "step", voice.say(step, step=rules.value_number_step)
+    if rules.value_list == "pairs":
+        yield "step", voice.say("step.pairs", step=2 * rules.value_number_step)
+    else:
+        yield "step", voice.say("step.each", step=rules.value_number_step)
 
 
 def _own_value(rules: Rules, voice: _Voice) -> Iterator[_Line]:

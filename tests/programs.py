@@ -158,13 +158,9 @@ def with_parts(season: kf.Season, parts: dict | None) -> kf.Season:
     """Return the season with the part of every round."""
     if not parts:
         return season
-    ranges = {name: range(first, last + 1) for name, (first, last) in parts.items()}
-    rounds = season.rounds.assign(
-        part=[next((name for name, one in ranges.items() if r in one), None) for r in season.rounds["round"]]
-    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kf.KeizerWarning)
-        return kf.Season(season.games, season.players, rounds)
+        return season.with_parts(parts)
 
 
 def row_points(season: kf.Season, rules: kf.Rules) -> dict[tuple[int, str], float]:

@@ -8,6 +8,7 @@ import tomllib
 from fractions import Fraction
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import keizerframe as kf
@@ -53,11 +54,20 @@ def test_a_plain_top_value_and_step_are_the_rows(name):
         assert rules.value_number_step == int(row["step"])
 
 
+def test_two_ranks_share_a_value_number_at_sv_ktv():
+    # The row: 80, 80, 78, 78, 76 ...
+    players = pd.DataFrame({"player": list("abcde"), "rating": [2000, 1900, 1800, 1700, 1600]})
+    season = kf.Season(pd.DataFrame({"round": [1], "white": ["a"], "black": ["b"], "result": ["1-0"]}), players)
+    table = kf.score(season.with_parts({"1": (1, 9)}), "sv-ktv")
+    assert sorted(table["next_value_number"], reverse=True) == [80, 80, 78, 78, 76]
+    assert "it drops by 2." in kf.get_rules("sv-ktv").describe()
+
+
 # A top value of 50 is meant for a smaller club than these.
 @pytest.mark.filterwarnings("ignore::keizerframe.errors.NegativeValueWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_it_scores_the_real_seasons(name):
-    season = kf.load_dataset("waagtoren")
+    season = kf.load_dataset("waagtoren").with_parts({"1": (1, 15), "2": (16, 99)})
     table = kf.score(season, name)
     assert table.groupby("season")["player"].nunique().tolist() == [
         len(season.select(label).players) for label in season.labels

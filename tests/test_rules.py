@@ -409,3 +409,16 @@ def test_every_preset_names_its_source_and_proof():
     assert table["name"].tolist() == [*PRESETS, *club_presets()]
     assert (table[["title", "source", "proof"]] != "").all(axis=None)
     assert (table.loc[table["kind"] == "variant", "assumptions"].str.contains("variant of the documented")).all()
+
+
+def test_counting_by_part_needs_parts():
+    season = kf.load_dataset("waagtoren").select(["2018-19", "2019-20"])
+    capped = kf.Rules(extra={"club": {"of": "own", "amount": 1, "cap": 2, "cap_scope": "part"}})
+    with pytest.raises(kf.RulesError) as caught:
+        kf.score(season, {"caissa-2014": "caissa-2014", "capped": capped})
+    assert caught.value.problems == [
+        f"{label}: {field} = 'part', but season '2018-19', '2019-20' has no parts: give its rounds a column part "
+        f"(Season.with_parts), or set {field} = 'season'"
+        for label, field in (("caissa-2014", "limit_scope"), ("capped", "extra club: cap_scope"))
+    ]
+    assert len(kf.score(season.with_parts({"1": (1, 99)}), "caissa-2014")) > 0
