@@ -7,7 +7,16 @@ from keizerframe.awards import Award
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
-from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRangeError, SeasonError, UnknownNameError
+from keizerframe.errors import (
+    KeizerError,
+    KeizerWarning,
+    PublishedTableError,
+    RulesError,
+    ScoreRangeError,
+    SeasonError,
+    UnknownNameError,
+)
+from keizerframe.identification import Identification, identify
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
@@ -18,8 +27,10 @@ from keizerframe.season import Season, concat
 __all__ = [
     "Award",
     "Comparison",
+    "Identification",
     "KeizerError",
     "KeizerWarning",
+    "PublishedTableError",
     "Rules",
     "RulesError",
     "ScoreRangeError",
@@ -29,6 +40,7 @@ __all__ = [
     "compare",
     "concat",
     "get_rules",
+    "identify",
     "load_dataset",
     "presets",
     "read",

@@ -194,13 +194,15 @@ def _per_point(rules: Rules, awards: Sequence[Award], fades: Sequence[Fraction],
     return exact << _DECAY_BITS if decays else exact
 
 
-def check_range(rules: Rules, tariff: Tariff, values: Sequence[int | Fraction], outcomes: Sequence[str], depth: int) -> None:
+def check_range(
+    rules: Rules, tariff: Tariff, values: Sequence[int | Fraction], outcomes: Sequence[str], depth: int
+) -> None:
     """Refuse rules whose scores could wrap: every product and every packed sum must stay within 64 bits.
 
     Counted in Python's integers, before any array holds one of them.
     """
     unit, scale = tariff.value_unit, tariff.per_point
-    top = max([Fraction(1), *map(abs, values[:1]), *map(abs, values[-1:])])
+    top = max([Fraction(1), *(abs(Fraction(value)) for value in (*values[:1], *values[-1:]))])
     room = LARGEST >> max(len(values), 2).bit_length()
     longest = max(1, int(np.abs(tariff.numerator).max()), *(abs(over) for over, _ in tariff.own))
     under = max(int(tariff.denominator.max()), *(below for _, below in tariff.own))
@@ -240,6 +242,7 @@ def value_numbers(rules: Rules, size: int) -> list[Fraction]:
 
 
 def _value_numbers(rules: Rules, size: int) -> Sequence[int | Fraction]:
+    """Return the value numbers, whole ones as integers, which cost less."""
     if isinstance(rules.value_list, tuple):
         if len(rules.value_list) < size:
             raise RulesError(

@@ -45,7 +45,7 @@ def swapped(rules: Rules, fields: Mapping[str, Any]) -> Rules:
     >>> swapped(Rules(loss_fraction="1/6"), {"value_number_base": 40})
     Rules(value_number_base=40, loss_fraction='1/6')
     """
-    state = rules.__getstate__() | fields
+    state = rules.__getstate__() | dict(fields)
     if fields.keys() <= VALUE_FIELDS | _NAMES:
         state["derived"] = rules.derived
     new = object.__new__(Rules)
