@@ -23,6 +23,7 @@ from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
 from keizerframe.rules import Rules
 from keizerframe.scoring import score
 from keizerframe.season import Season, concat
+from keizerframe.sweeps import Sweep, sweep
 
 __all__ = [
     "Award",
@@ -36,6 +37,7 @@ __all__ = [
     "ScoreRangeError",
     "Season",
     "SeasonError",
+    "Sweep",
     "UnknownNameError",
     "compare",
     "concat",
@@ -47,5 +49,6 @@ __all__ = [
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",
     "score",
+    "sweep",
     "to_parquet",
 ]

@@ -226,9 +226,9 @@ def identify(
     -------
     Identification
         The candidates, best first. Best = the most scores equal (within half of the last decimal shown), then the
-        most ranks equal, then the least mean and largest residual, then the ranks nearest. Published ranks are compared among the
-        published players, with the printed places or the ranks that set the value numbers, whichever agree
-        more; players outside a candidate's roster count as 0 points, behind all others.
+        most ranks equal, then the least mean and largest residual, then the ranks nearest. Published ranks are
+        compared among the published players, with the printed places or the ranks that set the value numbers,
+        whichever agree more; players outside a candidate's roster count as 0 points, behind all others.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,7 +78,8 @@ def counting_of(rules: Rules, outcomes: Sequence[str]) -> Counting:
 
 def _counting(rules: Rules, outcomes: Sequence[str]) -> Counting:
     number = {name: i for i, name in enumerate(outcomes)}
-    scopes = [_cap_scope(rules, name) for name in outcomes]
+    caps = any(award.cap for _, stage in rules.epochs for award in stage.extra.values())
+    scopes = [_cap_scope(rules, name) if caps else None for name in outcomes]
     of_left = [number[_OF_LEFT[name]] if name in _OF_LEFT else i for i, name in enumerate(outcomes)]
     missing = number["absent"] if rules.missing_row == "absent" else 0
     return Counting(
@@ -274,10 +276,11 @@ def _base(rules: Rules, size: int) -> int:
     return size if rules.value_number_base is None else rules.value_number_base
 
 
-def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
+@lru_cache(maxsize=256)
+def _normalised(ratio: Fraction, size: int) -> tuple[Fraction, ...]:
     """Return KeizerForClubs' normalised values, computed in single precision as the program does."""
     if size < 2:
-        return [Fraction(ratio)] * size
+        return (Fraction(ratio),) * size
     q = float(ratio)
     step = np.float32(np.float32(q - 1) / np.float32(size - 1))
     digits = 0
@@ -287,7 +290,7 @@ def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
     for k in range(size):
         single = np.float32(q - float(np.float32(np.float32(k) * step)))
         values.append(Fraction(round(float(single), digits)).limit_denominator(10**digits))
-    return values
+    return tuple(values)
 
 
 def price(

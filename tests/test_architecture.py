@@ -38,6 +38,8 @@ ALLOWED = {
     "comparison": {"scoring", "season", "catalog", "rules", "errors"},
     "variants": {"contradictions", "errors", "rules"},
     "published": {"columns", "errors"},
+    "thresholds": {"awards", "errors", "results", "rules", "scoring", "season", "tariffs", "variants"},
+    "sweeps": {"awards", "catalog", "errors", "fields", "rules", "season", "thresholds", "variants"},
     "identification": {"scoring", "season", "catalog", "errors", "io", "published", "rules", "tariffs", "variants"},
     "io": {"season", "columns", "errors", "standings", "awards", "catalog", "fields", "rules"},
     "datasets": {"io", "season", "errors"},
