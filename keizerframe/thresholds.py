@@ -138,31 +138,23 @@ class Gap:
 
 
 def break_evens(run: Run, standings: pd.DataFrame) -> pd.DataFrame:
-    """Return where the champion changes, all gaps halved together."""
-    pending, done = _gaps(run, _champions(standings)), []
-    while pending:
-        done += [gap for gap in pending if gap.high - gap.low == 1]
-        pending = [gap for gap in pending if gap.high - gap.low > 1]
-        probes = {(gap.held, gap.field, gap.points[gap.middle]): None for gap in pending}
-        rule_sets = {
-            str(number): swapped(run.base, {**dict(held), field: value, "label": str(number)})
-            for number, (held, field, value) in enumerate(probes)
-        }
-        number_of = {probe: str(number) for number, probe in enumerate(probes)}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KeizerWarning)  # the grid has warned already
-            champions = _champions(run.standings(rule_sets)) if rule_sets else {}
-        halves: list[Gap] = []
-        for gap in pending:
-            label = number_of[gap.held, gap.field, gap.points[gap.middle]]
-            champion = champions[gap.season, label]
-            lower = dataclasses.replace(gap, high=gap.middle, champion_high=champion)
-            upper = dataclasses.replace(gap, low=gap.middle, champion_low=champion)
-            halves += [half for half in (lower, upper) if half.champion_low != half.champion_high]
-        pending = halves
-    order = {name: number for number, name in enumerate(run.values)}
+    """Return where the champion changes; see `Sweep.break_evens`."""
+    gaps = _gaps(run, _champions(standings))
+    done: list[Gap] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KeizerWarning)  # the grid has warned already
+        for season in dict.fromkeys(gap.season for gap in gaps):
+            # Each season has values of its own to try: scoring all seasons with all of them would cost most.
+            data = run.data if len(run.data) == 1 else run.data.select(season)
+            done += _bisected(dataclasses.replace(run, data=data), [gap for gap in gaps if gap.season == season])
+    order = list(run.values)
     done.sort(
-        key=lambda gap: (gap.season, order[gap.field], [str(value) for _, value in gap.held], gap.points[gap.low])
+        key=lambda gap: (
+            gap.season,
+            order.index(gap.field),
+            [run.values[name].index(value) for name, value in gap.held],
+            gap.points[gap.low],
+        )
     )
     columns: dict[str, Any] = {
         "season": pd.Series([gap.season for gap in done], dtype="str"),
@@ -175,6 +167,30 @@ def break_evens(run: Run, standings: pd.DataFrame) -> pd.DataFrame:
     for name in run.values:
         columns[name] = column(name, [dict(gap.held).get(name) for gap in done])
     return pd.DataFrame(columns)
+
+
+def _bisected(run: Run, pending: list[Gap]) -> list[Gap]:
+    """Return the gaps of one season refined: all are halved together, each half with different ends goes on."""
+    done: list[Gap] = []
+    while pending:
+        done += [gap for gap in pending if gap.high - gap.low == 1]
+        pending = [gap for gap in pending if gap.high - gap.low > 1]
+        if not pending:
+            break
+        probes = {(gap.held, gap.field, gap.points[gap.middle]): "" for gap in pending}
+        rule_sets = {}
+        for number, (held, field, value) in enumerate(probes):
+            label = probes[held, field, value] = str(number)
+            rule_sets[label] = swapped(run.base, {**dict(held), field: value, "label": label})
+        champions = _champions(run.standings(rule_sets))
+        halves: list[Gap] = []
+        for gap in pending:
+            champion = champions[gap.season, probes[gap.held, gap.field, gap.points[gap.middle]]]
+            lower = dataclasses.replace(gap, high=gap.middle, champion_high=champion)
+            upper = dataclasses.replace(gap, low=gap.middle, champion_low=champion)
+            halves += [half for half in (lower, upper) if half.champion_low != half.champion_high]
+        pending = halves
+    return done
 
 
 def _champions(standings: pd.DataFrame) -> dict[tuple[str, str], str]:
