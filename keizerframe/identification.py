@@ -76,7 +76,8 @@ class Identification:
     ----------
     verdict
         ``exact``: one candidate agrees in everything; ``best``: one agrees most; ``ambiguous``: several agree
-        equally, and best; ``none``: the best one misses more than half of the figures.
+        equally, and best; ``none``: the best one misses more than half of the scores (of the ranks, if there are no
+        scores).
     candidates
         One row per candidate, best first: its ``kind``, its ``verdict`` (missing where it is behind the best),
         the ``settings`` in which it differs from the preset, the ``top_value`` (value number of rank 1), how many
@@ -218,7 +219,7 @@ def identify(
     roster_round
         As in `score`.
     top
-        The top value, or several to try; None = search.
+        The top value, or several to try, for candidates whose rules do not fix the ratio; None = search.
     decimals
         Decimals to which the published scores were rounded; None = as many as they show.
 
@@ -318,13 +319,13 @@ def _valued(rules: Rules, tops: list[int] | None, reach: int) -> list[Rules]:
     """Return the rules with the value numbers to be tried, their own first."""
     if rules.values_from is not None:
         return [swapped(rules, {"values_from": source}) for source in _valued(rules.values_from, tops, reach)]
-    if isinstance(rules.value_list, tuple) or rules.value_list == "normalised":
-        fixed = tops is not None or isinstance(rules.value_list, tuple)
-        return [rules] if fixed else _at_ratios(rules)
-    if tops is None and rules.value_ratio is not None:
+    if isinstance(rules.value_list, tuple):
+        return [rules]
+    if rules.value_ratio is not None:
         return _at_ratios(rules)
-    plain = {"value_ratio": None, "value_per_player": None}
-    searched = [swapped(rules, plain | {"value_number_base": top}) for top in tops or range(1, reach + 1)]
+    searched = [
+        swapped(rules, {"value_per_player": None, "value_number_base": top}) for top in tops or range(1, reach + 1)
+    ]
     return searched if tops is not None else [rules, *searched]
 
 
@@ -412,13 +413,13 @@ def _values(rules: Rules, size: int) -> list[Fraction]:
 
 def _identification(data: Season, table: Published, found: list[Found], skipped: pd.DataFrame) -> Identification:
     lead = [one for one in found if one.key == found[0].key]
-    figures = int((~np.isnan(table.score)).sum() + np.count_nonzero(table.rank))
-    agreed = -lead[0].key[0] - lead[0].key[1]
+    scores, ranks = int((~np.isnan(table.score)).sum()), int(np.count_nonzero(table.rank))
+    scores_equal, ranks_equal = -lead[0].key[0], -lead[0].key[1]
     verdict: Verdict = "ambiguous"
-    if 2 * agreed < figures:
+    if 2 * scores_equal < scores or (not scores and 2 * ranks_equal < ranks):
         verdict = "none"
     elif len(lead) == 1:
-        verdict = "exact" if agreed == figures else "best"
+        verdict = "exact" if (scores_equal, ranks_equal) == (scores, ranks) else "best"
     rows = [_row(one, table) | {"verdict": verdict if one in lead else None} for one in found]
     frame = pd.DataFrame(rows, columns=list(CANDIDATE_COLUMNS))
     return Identification(

@@ -22,6 +22,21 @@ VARIANTS = {
 }
 
 
+def published(name: str, through: int | None) -> tuple[kf.Season, pd.DataFrame]:
+    """Return a published example: its season, and the table after a round (None = the only one) as printed."""
+    games, people, table = (
+        pd.read_csv(goldens.HERE / "published" / f"{name}_{kind}.csv") for kind in ("games", "players", "standings")
+    )
+    if "state_now" in people:
+        people["withdrawn_after"] = [0 if state == "retired" else None for state in people["state_now"]]
+    games["result"] = games["result"].replace({"unexcused": "absent"})
+    known = [name for name in ("player", "rating", "start_rank", "withdrawn_after") if name in people]
+    if through is not None:
+        table = table[table["after_round"] == through]
+    table = table.rename(columns={"total": "score", "place": "rank"})[["player", "score", "rank"]]
+    return kf.Season(games, people[known]), table.reset_index(drop=True)
+
+
 def said(season: kf.Season, table: pd.DataFrame, right: str, **options) -> str:
     """Return how `identify` names the right candidate: first, tied (first among equals or not), or wrong."""
     with warnings.catch_warnings():
@@ -41,22 +56,14 @@ def said(season: kf.Season, table: pd.DataFrame, right: str, **options) -> str:
 
 def freekeizer(*, least_rounds: int = 3) -> Iterator[tuple[str, str]]:
     """Yield (competition, what is said) of the last tables of competitions with at most 16 players."""
-    codes = {0: "0-1", 1: "1-0", 2: "1/2-1/2", 3: "bye"}
     for golden in goldens.lines("freekeizer.jsonl.gz"):
         count = len(golden["rounds"])
         if golden["ties_by_library_sort"] or count < least_rounds:
             continue
-        names = golden["players"]
-        people = pd.DataFrame({"player": names, "start_rank": range(1, len(names) + 1)})
-        rows = [
-            (number, names[row[1]], names[row[2]] if len(row) > 2 else None, codes[row[0]])
-            for number, listed in enumerate(golden["rounds"], 1)
-            for row in listed
-        ]
-        season = programs.season_from(rows, people, list(range(1, count + 1)))
         table = pd.DataFrame(golden["tables"][-1], columns=["player", "score", "value"])
         table["rank"] = range(1, len(table) + 1)
-        yield f"{golden['id']} ({len(names)} players, {count} rounds)", said(season, table, "freekeizer-0.5")
+        name = f"{golden['id']} ({len(table)} players, {count} rounds)"
+        yield name, said(programs.freekeizer_season(golden), table, "freekeizer-0.5")
 
 
 def keizerforclubs() -> Iterator[tuple[str, str]]:
@@ -71,11 +78,13 @@ def keizerforclubs() -> Iterator[tuple[str, str]]:
         yield name, said(programs.kfc_season(golden), table, "keizerforclubs-2.0")
 
 
-def chesspairing(*, every: int = 1) -> Iterator[tuple[str, str]]:
+def chesspairing(*, every: int = 1, least_players: int = 1, least_rounds: int = 1) -> Iterator[tuple[str, str]]:
     """Yield (season and case, what is said) of the presets of the documented scorer."""
     for golden in goldens.scoring_seasons(every=every):
+        if len(golden["rounds"]) < least_rounds:
+            continue
         for case in golden["cases"]:
-            if case["name"] not in VARIANTS or not case["scores"]:
+            if case["name"] not in VARIANTS or len(case["scores"]) < least_players:
                 continue
             table = pd.DataFrame(case["scores"], columns=["player", "score", "rank"])
             right = f"{VARIANTS[case['name']]} as chesspairing computes it"

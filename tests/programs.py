@@ -33,20 +33,28 @@ def score(season: kf.Season, rules: kf.Rules, **options) -> pd.DataFrame:
 # --- FreeKeizer: a table after every round
 
 
+def freekeizer_rows(golden: dict) -> list[tuple]:
+    codes = {0: "0-1", 1: "1-0", 2: "1/2-1/2", 3: "bye"}
+    names = golden["players"]
+    return [
+        (number, names[row[1]], names[row[2]] if len(row) > 2 else None, codes[row[0]])
+        for number, listed in enumerate(golden["rounds"], 1)
+        for row in listed
+    ]
+
+
+def freekeizer_season(golden: dict) -> kf.Season:
+    names = golden["players"]
+    people = pd.DataFrame({"player": names, "start_rank": range(1, len(names) + 1)})
+    return season_from(freekeizer_rows(golden), people, list(range(1, len(golden["rounds"]) + 1)))
+
+
 def freekeizer() -> Iterator[tuple[dict, int, bool]]:
     """Yield (competition, round, equal) in points, order and next values; ties by library sort apart."""
-    codes = {0: "0-1", 1: "1-0", 2: "1/2-1/2", 3: "bye"}
     for golden in goldens.lines("freekeizer.jsonl.gz"):
-        names = golden["players"]
-        people = pd.DataFrame({"player": names, "start_rank": range(1, len(names) + 1)})
-        rows = [
-            (number, names[row[1]], names[row[2]] if len(row) > 2 else None, codes[row[0]])
-            for number, listed in enumerate(golden["rounds"], 1)
-            for row in listed
-        ]
+        rows, season = freekeizer_rows(golden), freekeizer_season(golden)
         rules = kf.get_rules("freekeizer-0.5").replace(value_number_base=golden["top_value"])
         count = len(golden["rounds"])
-        season = season_from(rows, people, list(range(1, count + 1)))
         for number in range(1, count + 1):
             expected = golden["tables"][number]
             if golden["ties_by_library_sort"]:

@@ -3,6 +3,7 @@
 scoring   every golden option set of the documented scorer, in compatibility mode
 default   the same in default mode: what differs, and which field makes it equal again
 freekeizer, keizerforclubs, keizerforclubs-rows, one_pass   the programs' golden tables
+identify  how often `identify` names the program from its golden table: first alone, among ties, or not
 """
 
 from __future__ import annotations
@@ -109,6 +110,37 @@ def _programs() -> dict[str, Callable[[], Iterator[tuple[object, ...]]]]:
 PROGRAMS = _programs()
 
 
+def identify() -> int:
+    """Count how `identify` names the programs; 1 if fewer than 95 of 100 that can be told apart come first.
+
+    A table on which the right candidate and others agree equally is counted apart; one on which others agree better
+    is wrong.
+    """
+    from tests import identified
+
+    def decidable() -> Iterator[tuple[str, str]]:
+        return identified.chesspairing(every=5, least_players=6, least_rounds=5)
+
+    failed = False
+    for title, seasons in (
+        ("FreeKeizer, last tables of at most 16 players after at least 3 rounds", identified.freekeizer),
+        ("KeizerForClubs, all golden seasons", identified.keizerforclubs),
+        ("chesspairing, every fifth golden season's presets, at least 6 players and 5 rounds", decidable),
+        (
+            "chesspairing, every twelfth golden season's presets, however small",
+            lambda: identified.chesspairing(every=12),
+        ),
+    ):
+        counts = Counter(said for _, said in track(seasons(), title))
+        print(f"{title}: {counts.total()} tables")
+        for said, count in counts.most_common():
+            print(f"{count:6d}  {said}")
+        told = counts["first, exact"] + counts["first, best"] + counts["wrong"]
+        print(f"        of {told} that can be told apart, {told - counts['wrong']} name the right one first")
+        failed |= counts["wrong"] > 0.05 * told
+    return int(failed)
+
+
 def main(name: str) -> int:
     """Run one proof, print its counts, return the exit status."""
     if name == "scoring":
@@ -122,6 +154,8 @@ def main(name: str) -> int:
             if reason != "none":
                 print(f"{count:6d}  {reason}")
         return int("UNEXPLAINED" in counts)
+    if name == "identify":
+        return identify()
     if name in PROGRAMS:
         counts = Counter(row[-1] for row in PROGRAMS[name]())
         print(f"{counts[True]} of {counts.total()} golden tables equal")
