@@ -11,8 +11,9 @@ from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRang
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
+from keizerframe.ledger import explain
 from keizerframe.rules import Rules
-from keizerframe.scoring import score
+from keizerframe.scoring import replay, score
 from keizerframe.season import Season, concat
 
 __all__ = [
@@ -28,10 +29,12 @@ __all__ = [
     "UnknownNameError",
     "compare",
     "concat",
+    "explain",
     "get_rules",
     "load_dataset",
     "presets",
     "read",
+    "replay",
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",
     "score",

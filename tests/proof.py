@@ -3,6 +3,7 @@
 scoring   every golden option set of the documented scorer, in compatibility mode
 default   the same in default mode: what differs, and which field makes it equal again
 freekeizer, keizerforclubs, keizerforclubs-rows, one_pass   the programs' golden tables
+ledger    every golden season under every preset: ledger rows add up, replay is score round by round
 """
 
 from __future__ import annotations
@@ -89,6 +90,38 @@ def reasons(golden: dict) -> Iterator[tuple[str, str]]:
         yield case["name"], next((name for name in choices if found[name][0] == expected), "UNEXPLAINED")
 
 
+def ledger_adds_up(data: kf.Season, rules: dict[str, kf.Rules]) -> bool:
+    """Say whether the rows of the ledger sum to the units of the standings, for every player."""
+    keys = ["season", "rules", "player"]
+    ledger = kf.explain(data, rules)
+    table = kf.score(data, rules)
+    found = ledger.groupby(keys)["units"].sum().to_dict()
+    expected = dict(zip(zip(*(table[key] for key in keys), strict=True), table["units"], strict=True))
+    return {key: found.get(key, 0) for key in expected} == expected and set(found) <= set(expected)
+
+
+def replay_is_score(data: kf.Season, rules: dict[str, kf.Rules]) -> bool:
+    """Say whether the table after each round of the replay is the one that `score` makes."""
+    tables = kf.replay(data, rules).drop(columns=["rank_change", "score_change"])
+    for number in data.rounds["round"].unique():
+        alone = kf.score(data, rules, through=int(number), roster_round=int(number))
+        there = tables[tables["round"] == number].drop(columns="round").reset_index(drop=True)
+        alone = alone[alone["season"].isin(there["season"])].reset_index(drop=True)
+        if not there.equals(alone):
+            return False
+    return True
+
+
+def every_point(golden: dict) -> Iterator[tuple[str, bool]]:
+    """Yield (what, holds) of one golden season under all presets at once."""
+    rules = {name: kf.get_rules(name) for name in kf.presets()["name"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kf.KeizerWarning)
+        data = season_of(golden).with_parts({"1": (1, 9), "2": (10, 9999)})
+        yield "ledger", ledger_adds_up(data, rules)
+        yield "replay", replay_is_score(data, rules)
+
+
 def run(check: Callable[[dict], Iterator[tuple[str, object]]]) -> Counter[object]:
     """Count what `check` says of every golden case."""
     seasons = list(goldens.scoring_seasons())
@@ -122,6 +155,10 @@ def main(name: str) -> int:
             if reason != "none":
                 print(f"{count:6d}  {reason}")
         return int("UNEXPLAINED" in counts)
+    if name == "ledger":
+        counts = run(every_point)
+        print(f"{counts[True]} of {counts.total()} hold (ledger and replay of each season, all presets at once)")
+        return int(counts[False] > 0)
     if name in PROGRAMS:
         counts = Counter(row[-1] for row in PROGRAMS[name]())
         print(f"{counts[True]} of {counts.total()} golden tables equal")
