@@ -3,10 +3,12 @@
 Dataframes in, dataframes out. Start with ``kf.score(kf.load_dataset("waagtoren"), "knsb")``.
 """
 
+from keizerframe.alternatives import what_if
 from keizerframe.awards import Award
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
+from keizerframe.diagnosis import Diagnosis, diagnose
 from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRangeError, SeasonError, UnknownNameError
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
@@ -15,10 +17,12 @@ from keizerframe.ledger import explain
 from keizerframe.rules import Rules
 from keizerframe.scoring import replay, score
 from keizerframe.season import Season, concat
+from keizerframe.telling import sentences
 
 __all__ = [
     "Award",
     "Comparison",
+    "Diagnosis",
     "KeizerError",
     "KeizerWarning",
     "Rules",
@@ -29,6 +33,7 @@ __all__ = [
     "UnknownNameError",
     "compare",
     "concat",
+    "diagnose",
     "explain",
     "get_rules",
     "load_dataset",
@@ -38,5 +43,7 @@ __all__ = [
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",
     "score",
+    "sentences",
     "to_parquet",
+    "what_if",
 ]

@@ -237,3 +237,16 @@ def _game_counts(coded: Coded, outcomes: Sequence[str]) -> IntArray:
     base = [OUTCOMES[OUTCOME_NUMBER[base_outcome(outcomes[number])]] for number in coded.outcome]
     weights = np.array([[*(name in o.counts for name in COUNT_COLUMNS), o.half_points] for o in base])
     return coded.counts @ weights.astype(np.int64)
+
+
+def by_player(batch: Batch, cells: IntArray, nothing: int) -> IntArray:
+    """Return something of every cell [S * V, N] by player (position in his season), shape [S, V, N].
+
+    Who is outside the roster gets `nothing`.
+    """
+    column, size = batch.coded.column, batch.coded.size
+    tables, width = column.shape
+    told = np.where(np.arange(width) < size[:, None, None], cells.reshape(tables, -1, width), nothing)
+    spread: IntArray = np.empty_like(told)
+    np.put_along_axis(spread, np.broadcast_to(column[:, None], told.shape), told, axis=2)
+    return spread

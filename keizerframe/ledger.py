@@ -166,6 +166,7 @@ class _Reading:
         name = self.outcomes[meaning.outcome[code]]
         at = min(int(meaning.epoch[code]), len(tariff.limit) - 1), int(meaning.outcome[code])
         amount = Fraction(int(tariff.numerator[at]), int(tariff.denominator[at])) / 2**halvings
+        blocked, halvings = (blocked, halvings) if amount else (0, 0)
         reason = {LIMIT: "limit", CAP: "cap", WINDOW: "window"}.get(blocked, "decay" if halvings else "")
         reason = {"unpaid-absence": "no-game-yet"}.get(name, "opponent-left" if name.startswith("left-") else reason)
         numbers = {

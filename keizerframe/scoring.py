@@ -87,9 +87,10 @@ def score(
     """
     data, rule_sets = as_season(season), resolve_rules(rules)
     scope = Scope(through=through, roster_round=roster_round)
-    if by is None:
-        return tables_frame(data, rule_sets, scope, min_games)
     check_parts(data, rule_sets)
+    if by is None:
+        batches = list(scored_batches(data, list(rule_sets.values()), scope))
+        return _frame(data, rule_sets, batches, scope, min_games)
     return _by_part(data, rule_sets, scope, carry_over, min_games)
 
 
@@ -131,24 +132,26 @@ def replay(season: Season | pd.DataFrame, rules: RulesArgument) -> pd.DataFrame:
     data, rule_sets = as_season(season), resolve_rules(rules)
     rounds = data.grid.numbers
     of_season = np.repeat(np.arange(len(data.labels)), data.grid.n_rounds)
-    frame = tables_frame(data, rule_sets, Scope(seasons=of_season, through=rounds, roster_round=rounds), 0)
-    return _with_changes(frame)
+    scope = Scope(seasons=of_season, through=rounds, roster_round=rounds)
+    check_parts(data, rule_sets)
+    columns = _columns(data, rule_sets, list(scored_batches(data, list(rule_sets.values()), scope)), scope, 0)
+    frame = standings_frame(columns, data.labels, list(rule_sets), data.players, data.categories)
+    frame.insert(2, "round", columns["round"].astype(np.int16))
+    return _with_changes(frame, columns)
 
 
-def _with_changes(tables: pd.DataFrame) -> pd.DataFrame:
+def _with_changes(tables: pd.DataFrame, columns: dict[str, npt.NDArray[Any]]) -> pd.DataFrame:
     """Add how rank and score differ from the table before."""
-    keys = ["season", "rules", "player"]
-    # Rows stand by round within a player after a stable sort, so the one before is the table before.
-    codes = [pd.factorize(tables[key])[0] for key in keys]
-    order = np.lexsort((tables["round"].to_numpy(), *reversed(codes)))
-    again = np.zeros(len(order), dtype=bool)
-    again[1:] = np.logical_and.reduce([code[order][1:] == code[order][:-1] for code in codes])
+    # A player belongs to one season: whose table it is, then which.
+    whose = columns["player"] * (int(columns["rules"].max(initial=0)) + 1) + columns["rules"]
+    order = np.lexsort((columns["round"], whose))
+    again = np.diff(whose[order], prepend=-1) == 0
+    later, before = order[again], order[np.flatnonzero(again) - 1]
     rank, score = tables["rank"].to_numpy(), tables["score"].to_numpy()
     risen, gained = np.zeros(len(order), dtype=np.int32), np.full(len(order), np.nan)
-    later, before = order[again], order[np.flatnonzero(again) - 1]
+    first = np.ones(len(order), dtype=bool)
     risen[later] = rank[before] - rank[later]
     gained[later] = score[later] - score[before]
-    first = np.ones(len(order), dtype=bool)
     first[later] = False
     return tables.assign(rank_change=pd.arrays.IntegerArray(risen, first), score_change=gained)
 
@@ -210,39 +213,38 @@ def _final_places(data: Season, batches: Sequence[Batch], before: IntArray | Non
     return places
 
 
-def tables_frame(data: Season, rule_sets: dict[str, Rules], scope: Scope, min_games: int) -> pd.DataFrame:
-    """Return the tables of `scope`; with a column round if it asks for several of a season."""
-    check_parts(data, rule_sets)
-    return _frame(data, rule_sets, list(scored_batches(data, list(rule_sets.values()), scope)), scope, min_games)
-
-
 def _frame(
     data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], scope: Scope, min_games: int
 ) -> pd.DataFrame:
-    """Lay the tables of all batches into one frame: by season, rule set, round, place."""
-    labels = list(rule_sets)
+    columns = _columns(data, rule_sets, batches, scope, min_games)
+    return standings_frame(columns, data.labels, list(rule_sets), data.players, data.categories)
+
+
+def _columns(
+    data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], scope: Scope, min_games: int
+) -> dict[str, npt.NDArray[Any]]:
+    """Lay the tables of all batches into columns: by season, rule set, round (0 = the last), place."""
     seasons = scope.all_seasons(data.grid)
-    size = np.zeros((len(seasons), len(labels)), dtype=np.int64)
+    size = np.zeros((len(seasons), len(rule_sets)), dtype=np.int64)
     for batch in batches:
         size[np.ix_(batch.entries, np.asarray(batch.rules))] = batch.coded.size[:, None]
-    rounds = np.zeros(len(seasons), dtype=np.int16)
+    rounds = np.zeros(len(seasons), dtype=np.int64)
     if scope.seasons is not None:
-        rounds = np.broadcast_to(np.asarray(scope.through, dtype=np.int16), rounds.shape)
-    entry, version = np.divmod(np.arange(size.size), len(labels))
+        rounds = np.broadcast_to(np.asarray(scope.through, dtype=np.int64), rounds.shape)
+    entry, version = np.divmod(np.arange(size.size), len(rule_sets))
     order = np.lexsort((rounds[entry], version, seasons[entry]))
+    length = size.ravel()[order]
     offset = np.zeros(size.size, dtype=np.int64)
-    offset[order] = np.cumsum(size.ravel()[order]) - size.ravel()[order]
+    offset[order] = np.cumsum(length) - length
     derived = {"score", "score_x2", "rounding", "name", "rating", "category", "place_in_category"}
     names = [name for name in STANDINGS_SCHEMA.names if name not in derived]
     columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(size.sum(), dtype=np.int64) for name in names}
     for name in ("value_number", "next_value_number", "game_points"):
         columns[name] = np.zeros(size.sum())
+    columns["round"] = np.repeat(rounds[entry[order]], length)
     for batch in batches:
         _place(columns, batch, data, offset.reshape(size.shape), min_games)
-    frame = standings_frame(columns, data.labels, labels, data.players, data.categories)
-    if scope.seasons is not None:
-        frame.insert(2, "round", np.repeat(rounds[entry[order]], size.ravel()[order]))
-    return frame
+    return columns
 
 
 def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray, min_games: int) -> None:

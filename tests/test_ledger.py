@@ -68,7 +68,7 @@ def test_the_published_points_of_every_row():
     assert {key: points for key, points in expected.items() if key[1] != "P8"} == pytest.approx(
         {key: found[key] for key in expected if key[1] != "P8"}, abs=1e-3
     )
-    assert len(expected) == 33
+    assert len(expected) == 44
 
 
 SMALL = kf.Season(
