@@ -53,7 +53,7 @@ ALLOWED = {
     "telling": {"revaluation", "voice"},
     "diagnosis": {"batches", "catalog", "errors", "kernel", "rules", "scoring", "season", "standings"},
     "alternatives": {"batches", "catalog", "columns", "errors", "kernel", "results", "rules", "scoring", "season"},
-    "comparison": {"scoring", "season", "catalog", "rules", "errors"},
+    "comparison": {"diagnosis", "scoring", "season", "catalog", "rules", "errors", "voice"},
     "io": {"season", "columns", "errors", "standings", "awards", "catalog", "fields", "rules"},
     "datasets": {"io", "season", "errors"},
     "cli": {"catalog", "comparison", "errors", "io", "scoring", "season"},
