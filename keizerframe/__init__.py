@@ -7,10 +7,20 @@ from keizerframe.awards import Award
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
-from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRangeError, SeasonError, UnknownNameError
+from keizerframe.errors import (
+    KeizerError,
+    KeizerWarning,
+    PairingError,
+    RulesError,
+    ScoreRangeError,
+    SeasonError,
+    UnknownNameError,
+)
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
+from keizerframe.pairing.keizer import pair
+from keizerframe.pairing.round_robin import round_robin
 from keizerframe.rules import Rules
 from keizerframe.scoring import score
 from keizerframe.season import Season, concat
@@ -20,6 +30,7 @@ __all__ = [
     "Comparison",
     "KeizerError",
     "KeizerWarning",
+    "PairingError",
     "Rules",
     "RulesError",
     "ScoreRangeError",
@@ -30,8 +41,10 @@ __all__ = [
     "concat",
     "get_rules",
     "load_dataset",
+    "pair",
     "presets",
     "read",
+    "round_robin",
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",
     "score",

@@ -104,6 +104,23 @@ class UnknownNameError(KeizerError, LookupError):
         return f"unknown {self.what} {self.name!r}{near} (known: {', '.join(self.known)})"
 
 
+class PairingError(KeizerError, ValueError):
+    """A round or a schedule that cannot be made as it is wished.
+
+    Parameters
+    ----------
+    problems
+        One sentence per wish that cannot be met: what, and the way out.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "; ".join(self.problems)
+
+
 class FileFormatError(KeizerError, ValueError):
     """A file is not what its name or its place promises."""
 
