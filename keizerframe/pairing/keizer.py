@@ -133,7 +133,9 @@ def _check(data: Season, round: Any, roster_round: Any, method: Any, gap: Any, b
     """Return what is wrong with the settings themselves."""
     problems = []
     if len(data) != 1:
-        problems.append(f"{len(data)} seasons, but one is paired at a time: season.select({data.labels[0]!r})")
+        problems.append(
+            f"{len(data)} seasons, but one is paired at a time: select one of {', '.join(data.labels[:12])}"
+        )
     for name, value in (("round", round), ("roster_round", roster_round)):
         if value is not None and not (_is_whole(value) and 1 <= value <= 32767):
             problems.append(f"{name} = {value!r}: give a whole number from 1")

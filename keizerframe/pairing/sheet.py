@@ -101,3 +101,33 @@ def sheet_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         dtype: Any = "str" if name in _TEXT_COLUMNS else _WHOLE_COLUMNS.get(name, "float64")
         columns[name] = pd.Series(values, dtype=dtype)
     return pd.DataFrame(columns, columns=list(PAIR_COLUMNS), index=pd.RangeIndex(len(rows)))
+
+
+def for_people(sheet: pd.DataFrame, players: pd.DataFrame) -> pd.DataFrame:
+    """Return a sheet as it hangs on the wall: names where they are known, and one column for both ranks.
+
+    Parameters
+    ----------
+    sheet
+        What `pair` returned.
+    players
+        The players frame of the season.
+    """
+    known = players.dropna(subset=["name"])
+    names = {player: f"{name} ({player})" for player, name in zip(known["player"], known["name"], strict=True)}
+
+    def who(ids: pd.Series[Any]) -> pd.Series[Any]:
+        return pd.Series([names.get(player, player) for player in ids], dtype="str")
+
+    whole = {side: sheet[f"{side}_rank"].astype("str").fillna("") for side in ("white", "black")}
+    games = sheet["black"].notna()
+    return pd.DataFrame(
+        {
+            "board": sheet["board"],
+            "white": who(sheet["white"]),
+            "black": who(sheet["black"]).where(games, sheet["result"]),
+            "ranks": (whole["white"] + " - " + whole["black"]).where(games, whole["white"]),
+            "last met": sheet["last_meeting"],
+            "note": sheet["note"],
+        }
+    )
