@@ -118,7 +118,9 @@ class PairingError(KeizerError, ValueError):
         super().__init__(self.problems)
 
     def __str__(self) -> str:
-        return "; ".join(self.problems)
+        if len(self.problems) == 1:
+            return self.problems[0]
+        return "\n  ".join([f"{len(self.problems)} things stand in the way:", *self.problems])
 
 
 class FileFormatError(KeizerError, ValueError):

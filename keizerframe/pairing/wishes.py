@@ -106,6 +106,7 @@ def read_wishes(
     _given_byes(wishes, entrants, byes)
     _fixed(wishes, entrants, fixed, here)
     _forbidden(wishes, entrants, forbidden)
+    # Whoever is named in a fixed pair is spoken for, also if that pair cannot be.
     paired = {player for pair in wishes.fixed for player in pair}
     wishes.free = [player for player in entrants.able if player in here - paired - set(wishes.byes)]
     return wishes
@@ -181,7 +182,7 @@ def _fixed(wishes: Wishes, entrants: Entrants, fixed: Iterable[Any], here: set[s
         known = _ids(wishes, entrants, "fixed", [one, other])
         if len(known) < 2:
             continue
-        pair, clashes = (known[0], known[1]), 0
+        pair = known[0], known[1]
         for player, opponent in (pair, pair[::-1]):
             why = None
             if player in wishes.byes:
@@ -193,9 +194,8 @@ def _fixed(wishes: Wishes, entrants: Entrants, fixed: Iterable[Any], here: set[s
             elif player in taken and taken[player] != frozenset(pair):
                 why = f"is to play {next(iter(taken[player] - {player}))!r} as well: take back one of the two"
             if why is not None:
-                clashes += 1
                 wishes.problems.append(f"fixed: {player!r}, who is to play {opponent!r}, {why}")
-        if not clashes and pair[0] not in taken:
+        if frozenset(pair) not in taken.values():
             wishes.fixed.append(pair)
         taken |= {player: frozenset(pair) for player in pair if player not in taken}
 
