@@ -45,9 +45,9 @@ def problems(*arguments, **wishes):
 
 @pytest.mark.parametrize("rest", range(3))
 def test_golden_rounds_from_the_top_down(rest):
-    states = list(pairings.pairing_states(every=5))[rest::3]
+    states = list(pairings.pairing_states(every=8))[rest::3]
     found = [row for state in states for row in pairings.top_down(state)]
-    assert len(found) > 150
+    assert len(found) > 90
     assert [row for row in found if not row[-1]] == []
 
 
@@ -60,7 +60,7 @@ def test_no_pairing_of_a_small_round_is_better():
 
 
 def test_nothing_that_could_be_avoided_is_in_golden_rounds():
-    states = [s for s in pairings.pairing_states(every=12) if s["family"] in ("club", "keizer")]
+    states = [s for s in pairings.pairing_states(every=20) if s["family"] in ("club", "keizer")]
     found = pd.DataFrame([one for state in states for one in pairings.avoidable(state)])
     # There are repeats among them, so the rest says something.
     assert found.pop("repeats").sum() > 10
