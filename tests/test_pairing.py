@@ -15,6 +15,7 @@ from keizerframe.cli import main
 from keizerframe.datasets import dataset_folder
 from keizerframe.io.append import append_games
 from keizerframe.pairing.matching import Field, match
+from keizerframe.pairing.sheet import for_people
 from tests import pairings
 
 PLAYERS = pd.DataFrame({"player": list("abcdef"), "rating": [2000, 1900, 1800, 1700, 1600, 1500]})
@@ -71,17 +72,14 @@ def test_names_and_row_order_change_nothing():
     whole = kf.load_dataset("waagtoren").select("2018-19")
     rng = random.Random(1)
     people = whole.players.assign(rating=rng.sample(range(1000, 2500), len(whole.players)))
+    games = whole.games[whole.games["round"] < 20]
     new = dict(zip(people["player"], rng.sample([f"x{i}" for i in range(999)], len(people)), strict=True))
-    renamed = whole.games.assign(white=whole.games["white"].map(new), black=whole.games["black"].map(new))
-    sheets = [
-        kf.pair(kf.Season(whole.games, people), "knsb", round=20),
-        kf.pair(
-            kf.Season(renamed.sample(frac=1, random_state=1), people.assign(player=people["player"].map(new))),
-            "knsb",
-            round=20,
-        ),
-    ]
-    assert boards(sheets[1]) == [(new[white], new[black]) for white, black in boards(sheets[0])]
+    other_games = games.assign(white=games["white"].map(new), black=games["black"].map(new))
+    other_people = people.assign(player=people["player"].map(new))
+    sheet = kf.pair(kf.Season(games, people), "knsb")
+    other = kf.pair(kf.Season(other_games.sample(frac=1, random_state=1), other_people[::-1]), "knsb")
+    assert len(sheet) > 30
+    assert boards(other) == [(new[white], new[black]) for white, black in boards(sheet)]
 
 
 # --- the sheet
@@ -213,6 +211,19 @@ def test_nobody_and_one():
     assert kf.pair(QUIET, "knsb", present=[]).empty
     only = kf.pair(QUIET, "knsb", present=["a"])
     assert only[["white", "result", "note"]].values.tolist() == [["a", "bye", "a receives a bye (only player)"]]
+
+
+def test_a_round_that_is_complete_is_not_paired_again():
+    whole = [(1, "a", "b", "1-0"), (1, "c", "d", "1-0"), (1, "e", None, "club"), (1, "f", None, "absent")]
+    assert "nobody is left to pair" in problems(season(whole), "knsb", round=1)[0]
+
+
+def test_a_sheet_for_people_has_names_and_says_what_a_bye_is():
+    people = PLAYERS.assign(name=["Anna", None, "Carla", "Dirk", "Eva", "Finn"])
+    data = season([(1, "a", "b", "1-0")], people)
+    sheet = for_people(kf.pair(data, "knsb", present=["a", "b", "f"], byes={"f": "club"}), data.players)
+    assert sheet[["white", "black", "ranks"]].values.tolist() == [["b", "Anna (a)", "2 - 1"], ["Finn (f)", "club", "6"]]
+    assert sheet["last met"].tolist() == [1, pd.NA]
 
 
 def test_inputs_are_not_changed():

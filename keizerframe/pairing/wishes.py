@@ -147,6 +147,8 @@ def _attendance(
             wishes.problems.append(f"present: {player!r} {entrants.unable[player]}")
     if present is None:
         there = list(entrants.able)
+        if entrants.busy and not there:
+            wishes.problems.append("nobody is left to pair: all have a row in this round already; pair another one")
     return {player for player in there if player not in entrants.unable} - set(away)
 
 
