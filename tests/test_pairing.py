@@ -222,7 +222,7 @@ def test_a_sheet_for_people_has_names_and_says_what_a_bye_is():
     people = PLAYERS.assign(name=["Anna", None, "Carla", "Dirk", "Eva", "Finn"])
     data = season([(1, "a", "b", "1-0")], people)
     sheet = for_people(kf.pair(data, "knsb", present=["a", "b", "f"], byes={"f": "club"}), data.players)
-    assert sheet[["white", "black", "ranks"]].values.tolist() == [["b", "Anna (a)", "2 - 1"], ["Finn (f)", "club", "6"]]
+    assert sheet[["white", "black", "ranks"]].values.tolist() == [["b", "Anna (a)", "3 - 1"], ["Finn (f)", "club", "6"]]
     assert sheet["last met"].tolist() == [1, pd.NA]
 
 
