@@ -340,14 +340,27 @@ def test_of_equal_costs_the_older_meetings_are_taken(lately, pairs):
 
 
 def test_a_large_round_accepts_no_repeat_for_the_sake_of_distance():
-    # Everybody met everybody near him: only far opponents are new, dearer together than a million.
-    n = 120
+    # New are 1-2, 3-4, ... and 2-3, 4-5, ...: either 0 meets 0-1 again and all others a new neighbour, or 0 meets the
+    # last and nobody anybody again, which costs more than a million.
+    n = 340
     place = np.arange(n)
-    near = np.abs(place[:, None] - place) < n // 2
-    field = Field(near, near.astype(np.int64), np.zeros(n, dtype=np.int64), np.ones((n, n), dtype=bool))
-    pairs = match(field, []).pairs
-    assert sum((j - i - 1) ** 2 * 10 for i, j in pairs) > 1_000_000
-    assert [pair for pair in pairs if near[pair]] == []
+    again = np.abs(place[:, None] - place) != 1
+    again[0, 1] = again[1, 0] = True
+    again[0, -1] = again[-1, 0] = False
+    field = Field(again, again.astype(np.int64), np.zeros(n, dtype=np.int64), np.ones((n, n), dtype=bool))
+    assert match(field, []).pairs == [(0, n - 1), *((i, i + 1) for i in range(1, n - 1, 2))]
+
+
+def test_colours_decide_between_equal_distances():
+    # 0-2 1-3 4-5 and 0-1 2-4 3-5 are as far apart; two who both had White too often should not meet.
+    allowed = np.ones((6, 6), dtype=bool)
+    allowed[2, 3] = allowed[3, 2] = False
+    nobody = np.zeros((6, 6), dtype=np.int64)
+    for balance, pairs in (
+        ([2, 2, 0, 0, 0, 0], [(0, 2), (1, 3), (4, 5)]),
+        ([0, 0, 0, 0, 2, 2], [(0, 1), (2, 4), (3, 5)]),
+    ):
+        assert match(Field(nobody > 0, nobody, np.array(balance), allowed), []).pairs == pairs
 
 
 # --- the command line and the file

@@ -79,8 +79,6 @@ def history_of(season: Season, players: list[str], before: int) -> History:
         known = is_meeting & (side >= 0)
         colours[row[known], side[known]] = colour
     both = np.flatnonzero(is_meeting & (white >= 0) & (black >= 0))
-    # In the order of the rounds, so that the last meeting of two players is the one that stays.
-    both = both[np.argsort(row[both], kind="stable")]
     w, b, when = white[both], black[both], rounds[row[both]]
     met = np.zeros((count, count), dtype=np.int64)
     had_white = np.zeros((count, count), dtype=bool)
