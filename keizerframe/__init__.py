@@ -9,11 +9,21 @@ from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
 from keizerframe.diagnosis import Diagnosis, diagnose
-from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRangeError, SeasonError, UnknownNameError
+from keizerframe.errors import (
+    KeizerError,
+    KeizerWarning,
+    PairingError,
+    RulesError,
+    ScoreRangeError,
+    SeasonError,
+    UnknownNameError,
+)
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
 from keizerframe.ledger import explain
+from keizerframe.pairing.keizer import pair
+from keizerframe.pairing.round_robin import round_robin
 from keizerframe.rules import Rules
 from keizerframe.scoring import replay, score
 from keizerframe.season import Season, concat
@@ -25,6 +35,7 @@ __all__ = [
     "Diagnosis",
     "KeizerError",
     "KeizerWarning",
+    "PairingError",
     "Rules",
     "RulesError",
     "ScoreRangeError",
@@ -37,9 +48,11 @@ __all__ = [
     "explain",
     "get_rules",
     "load_dataset",
+    "pair",
     "presets",
     "read",
     "replay",
+    "round_robin",
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",
     "score",

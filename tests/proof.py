@@ -4,6 +4,10 @@ scoring   every golden option set of the documented scorer, in compatibility mod
 default   the same in default mode: what differs, and which field makes it equal again
 freekeizer, keizerforclubs, keizerforclubs-rows, one_pass   the programs' golden tables
 ledger    every golden season under every preset: ledger rows add up, replay is score round by round
+pairing     every golden round of the reference's pairer, method top-down
+roundrobin  every golden round of its schedules
+matching    1,000 random rounds against networkx, 500 small ones against every pairing there is, and what could
+            have been avoided in the golden states of clubs and of Keizer competitions
 """
 
 from __future__ import annotations
@@ -163,8 +167,34 @@ def main(name: str) -> int:
         counts = Counter(row[-1] for row in PROGRAMS[name]())
         print(f"{counts[True]} of {counts.total()} golden tables equal")
         return int(counts[False] > 0)
+    if name in ("pairing", "roundrobin", "matching"):
+        return _pairing(name)
     print(__doc__)
     return 2
+
+
+def _pairing(name: str) -> int:
+    from tests import pairings
+
+    if name == "matching":
+        sides = {"networkx": (pairings.as_cheap, 1000), "every pairing": (pairings.as_good_as_any, 500)}
+        wrong = 0
+        for against, (check, count) in sides.items():
+            equal = sum(check(seed) for seed in track(range(count), f"against {against}"))
+            print(f"{equal} of {count} random rounds as cheap as by {against}")
+            wrong += count - equal
+        states = [state for state in pairings.pairing_states() if state["family"] in ("club", "keizer")]
+        rounds = [found for state in track(states, "golden states") for found in pairings.avoidable(state)]
+        counts = {key: sum(found[key] for found in rounds) for key in rounds[0]}
+        print(f"{len(states)} golden states, {len(rounds)} rounds: {counts}")
+        return int(wrong + sum(counts.values()) - counts["repeats"] > 0)
+    if name == "pairing":
+        found = [row for state in track(list(pairings.pairing_states()), "states") for row in pairings.top_down(state)]
+    else:
+        found = list(track(pairings.schedules(), "rounds"))
+    equal = sum(row[-1] for row in found)
+    print(f"{equal} of {len(found)} golden rounds equal")
+    return int(equal < len(found))
 
 
 if __name__ == "__main__":

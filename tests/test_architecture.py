@@ -55,8 +55,17 @@ ALLOWED = {
     "alternatives": {"batches", "catalog", "columns", "errors", "kernel", "results", "rules", "scoring", "season"},
     "comparison": {"diagnosis", "scoring", "season", "catalog", "rules", "errors", "voice"},
     "io": {"season", "columns", "errors", "standings", "awards", "catalog", "fields", "rules"},
+    "pairing": set(),
+    "pairing.options": set(),
+    "pairing.history": {"results", "season"},
+    "pairing.matching": set(),
+    "pairing.top_down": {"pairing.history"},
+    "pairing.wishes": {"columns", "errors", "results", "pairing.options"},
+    "pairing.sheet": {"pairing.history", "pairing.options"},
+    "pairing.keizer": {"rules", "scoring", "season", "catalog", "errors", "pairing"},
+    "pairing.round_robin": {"columns", "errors", "results"},
     "datasets": {"io", "season", "errors"},
-    "cli": {"catalog", "comparison", "errors", "io", "scoring", "season"},
+    "cli": {"catalog", "comparison", "errors", "io", "pairing", "scoring", "season"},
 }
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
