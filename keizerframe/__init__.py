@@ -13,11 +13,13 @@ from keizerframe.errors import (
     KeizerError,
     KeizerWarning,
     PairingError,
+    PublishedTableError,
     RulesError,
     ScoreRangeError,
     SeasonError,
     UnknownNameError,
 )
+from keizerframe.identification import Identification, identify
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
@@ -27,26 +29,31 @@ from keizerframe.pairing.round_robin import round_robin
 from keizerframe.rules import Rules
 from keizerframe.scoring import replay, score
 from keizerframe.season import Season, concat
+from keizerframe.sweeps import Sweep, sweep
 from keizerframe.telling import sentences
 
 __all__ = [
     "Award",
     "Comparison",
     "Diagnosis",
+    "Identification",
     "KeizerError",
     "KeizerWarning",
     "PairingError",
+    "PublishedTableError",
     "Rules",
     "RulesError",
     "ScoreRangeError",
     "Season",
     "SeasonError",
+    "Sweep",
     "UnknownNameError",
     "compare",
     "concat",
     "diagnose",
     "explain",
     "get_rules",
+    "identify",
     "load_dataset",
     "pair",
     "presets",
@@ -57,6 +64,7 @@ __all__ = [
     "rules_from_keizerforclubs",
     "score",
     "sentences",
+    "sweep",
     "to_parquet",
     "what_if",
 ]

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from keizerframe.batches import by_player, scored_batches
 from keizerframe.catalog import RulesArgument, resolve_rules
 from keizerframe.columns import text_array
+from keizerframe.entries import by_player, scored_batches
 from keizerframe.errors import RulesError
 from keizerframe.kernel.grid import Scope
 from keizerframe.results import GAME_CODES, parse_result, suggest_result

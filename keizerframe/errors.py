@@ -133,6 +133,23 @@ class FileFormatError(KeizerError, ValueError):
     """A file is not what its name or its place promises."""
 
 
+class PublishedTableError(KeizerError, ValueError):
+    """A published table cannot be held against a season.
+
+    Parameters
+    ----------
+    problems
+        One sentence per fault: what, where, and how to mend it.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "; ".join(self.problems)
+
+
 class ScoreRangeError(KeizerError, OverflowError):
     """Shares whose common denominator is too large for exact 64-bit scores."""
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from keizerframe.batches import Batch, scored_batches
 from keizerframe.catalog import RulesArgument, resolve_rules
 from keizerframe.columns import text_array
+from keizerframe.entries import Batch, scored_batches
 from keizerframe.errors import UnknownNameError
 from keizerframe.kernel.grid import NOBODY, Scope, dense
 from keizerframe.kernel.points import CAP, LIMIT, WINDOW, Meaning, Of, Tariff, halvings_of, round_ratio, unpaid_by

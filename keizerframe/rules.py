@@ -452,6 +452,11 @@ excused_absent_fixed_value, club_commitment_fixed_value
         return Award(of="fixed", amount=Fraction(0))
 
     @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """What others keep about these rules, whatever their value numbers (`variants.swapped` passes it on)."""
+        return {}
+
+    @cached_property
     def epochs(self) -> tuple[tuple[int, Rules], ...]:
         """The rules by the round from which they hold: `changes` and the windows of `extra` start new ones."""
         rules = self.replace(changes={}) if self.changes else self

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from keizerframe.batches import Batch, scored_batches
 from keizerframe.catalog import RulesArgument, resolve_rules
+from keizerframe.entries import Batch, scored_batches
 from keizerframe.errors import RulesError
 from keizerframe.kernel.grid import Scope
 from keizerframe.kernel.tables import PARTS

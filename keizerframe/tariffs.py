@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
 from keizerframe.rules import Rules
 
 IntArray = npt.NDArray[np.integer]
+T = TypeVar("T")
 
 _OF = {"fixed": Of.FIXED, "opponent": Of.OPPONENT, "own": Of.OWN}
 _PART = {"nothing": GAMES, "game": GAMES, "bye": BYES, "absence": ABSENCES, "club": CLUB}
@@ -29,6 +32,8 @@ _SINGLE_UNITS = 2**36
 _KEYS = {"rating": 0, "name": 1, "id": 2, "start": 3}
 #: Unrounded decay is exact for this many halvings; what is smaller is rounded to the unit.
 _DECAY_BITS = 16
+#: What is kept about one rule set: a few sets of outcomes.
+_MOST_KEPT = 16
 #: What a game against somebody who left becomes under ``withdrawn = "share"``.
 _OF_LEFT = {
     "win": "left-win",
@@ -48,6 +53,17 @@ AGES = {
 }
 
 
+def _kept(rules: Rules, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+    """Return what `make` made of these rules before, or now: rules that differ in value numbers only share it."""
+    derived = rules.derived
+    if key not in derived:
+        if len(derived) >= _MOST_KEPT:
+            derived.clear()
+        derived[key] = make()
+    kept: T = derived[key]
+    return kept
+
+
 def ages_of(rules: Rules) -> Ages | None:
     """Return how old the value numbers are; None = the table's own ranking, the fixed point."""
     if rules.freeze_after is not None:
@@ -57,8 +73,13 @@ def ages_of(rules: Rules) -> Ages | None:
 
 def counting_of(rules: Rules, outcomes: Sequence[str]) -> Counting:
     """Return how `rules` turn rows into codes."""
+    return _kept(rules, ("counting", *outcomes), lambda: _counting(rules, outcomes))
+
+
+def _counting(rules: Rules, outcomes: Sequence[str]) -> Counting:
     number = {name: i for i, name in enumerate(outcomes)}
-    scopes = [_cap_scope(rules, name) for name in outcomes]
+    caps = any(award.cap for _, stage in rules.epochs for award in stage.extra.values())
+    scopes = [_cap_scope(rules, name) if caps else None for name in outcomes]
     of_left = [number[_OF_LEFT[name]] if name in _OF_LEFT else i for i, name in enumerate(outcomes)]
     missing = number["absent"] if rules.missing_row == "absent" else 0
     return Counting(
@@ -121,7 +142,11 @@ def _cap_scope(rules: Rules, outcome: str) -> str | None:
 
 def tariff_of(rules: Rules, outcomes: Sequence[str], source: Rules) -> Tariff:
     """Return `rules` as numbers; the value numbers they share are those of `source`."""
-    value_unit = _value_unit(source)
+    unit = _value_unit(source)
+    return _kept(rules, ("tariff", unit, *outcomes), lambda: _tariff(rules, outcomes, unit))
+
+
+def _tariff(rules: Rules, outcomes: Sequence[str], value_unit: int) -> Tariff:
     stages = [stage for _, stage in rules.epochs]
     starts = [first for first, _ in rules.epochs]
     awards = [[stage.award(name) for name in outcomes] for stage in stages]
@@ -173,13 +198,15 @@ def _per_point(rules: Rules, awards: Sequence[Award], fades: Sequence[Fraction],
     return exact << _DECAY_BITS if decays else exact
 
 
-def check_range(rules: Rules, tariff: Tariff, values: Sequence[Fraction], outcomes: Sequence[str], depth: int) -> None:
+def check_range(
+    rules: Rules, tariff: Tariff, values: Sequence[int | Fraction], outcomes: Sequence[str], depth: int
+) -> None:
     """Refuse rules whose scores could wrap: every product and every packed sum must stay within 64 bits.
 
     Counted in Python's integers, before any array holds one of them.
     """
     unit, scale = tariff.value_unit, tariff.per_point
-    top = max([Fraction(1), *map(abs, values[:1]), *map(abs, values[-1:])])
+    top = max([Fraction(1), *(abs(Fraction(value)) for value in (*values[:1], *values[-1:]))])
     room = LARGEST >> max(len(values), 2).bit_length()
     longest = max(1, int(np.abs(tariff.numerator).max()), *(abs(over) for over, _ in tariff.own))
     under = max(int(tariff.denominator.max()), *(below for _, below in tariff.own))
@@ -215,18 +242,23 @@ def value_numbers(rules: Rules, size: int) -> list[Fraction]:
     >>> [int(value) for value in value_numbers(Rules(value_ratio=3), 8)]
     [10, 9, 8, 7, 6, 5, 4, 3]
     """
+    return [Fraction(value) for value in _value_numbers(rules, size)]
+
+
+def _value_numbers(rules: Rules, size: int) -> Sequence[int | Fraction]:
+    """Return the value numbers, whole ones as integers, which cost less."""
     if isinstance(rules.value_list, tuple):
         if len(rules.value_list) < size:
             raise RulesError(
                 [f"value_list has {len(rules.value_list)} value numbers for {size} players: lengthen it, or use a step"]
             )
-        return list(rules.value_list[:size])
+        return rules.value_list[:size]
     if rules.value_list == "normalised":
         return _normalised(rules.value_ratio or Fraction(1), size)
     base = _base(rules, size)
     if rules.value_list == "pairs":
-        return [Fraction(base - 2 * (k // 2) * rules.value_number_step) for k in range(size)]
-    return [Fraction(base - k * rules.value_number_step) for k in range(size)]
+        return [base - 2 * (k // 2) * rules.value_number_step for k in range(size)]
+    return [base - k * rules.value_number_step for k in range(size)]
 
 
 def _value_unit(rules: Rules) -> int:
@@ -246,10 +278,11 @@ def _base(rules: Rules, size: int) -> int:
     return size if rules.value_number_base is None else rules.value_number_base
 
 
-def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
+@lru_cache(maxsize=256)
+def _normalised(ratio: Fraction, size: int) -> tuple[Fraction, ...]:
     """Return KeizerForClubs' normalised values, computed in single precision as the program does."""
     if size < 2:
-        return [Fraction(ratio)] * size
+        return (Fraction(ratio),) * size
     q = float(ratio)
     step = np.float32(np.float32(q - 1) / np.float32(size - 1))
     digits = 0
@@ -259,7 +292,7 @@ def _normalised(ratio: Fraction, size: int) -> list[Fraction]:
     for k in range(size):
         single = np.float32(q - float(np.float32(np.float32(k) * step)))
         values.append(Fraction(round(float(single), digits)).limit_denominator(10**digits))
-    return values
+    return tuple(values)
 
 
 def price(
@@ -278,7 +311,7 @@ def price(
     values = np.zeros((len(rule_sets), len(sizes), width), dtype=np.int64)
     for v, (rules, tariff) in enumerate(zip(rule_sets, tariffs, strict=True)):
         unit = tariff.value_unit
-        for i, one in enumerate(value_numbers(source or rules, int(n)) for n in sizes):
+        for i, one in enumerate(_value_numbers(source or rules, int(n)) for n in sizes):
             check_range(rules, tariff, one, outcomes, coded.code.shape[1])
             if any(unit % value.denominator for value in one):
                 raise ScoreRangeError(
@@ -296,14 +329,25 @@ def price(
     stages = max(len(tariff.own) for tariff in tariffs)
     base = [OUTCOMES[OUTCOME_NUMBER[base_outcome(name)]] for name in outcomes]
     part = np.array([_PART[outcome.kind] for outcome in base])
-    pairs = list(zip(tariffs, values, strict=True))
-    of = np.array([tariff.of[np.minimum(coded.epoch, len(tariff.limit) - 1), coded.outcome] for tariff in tariffs])
+    # Rule sets that differ in their value numbers only share a tariff, and are priced together.
+    alike: dict[int, list[int]] = {}
+    for v, tariff in enumerate(tariffs):
+        alike.setdefault(id(tariff), []).append(v)
+    own = np.empty((stages, *values.shape), dtype=np.int64)
+    table = np.empty((*values.shape[:2], len(coded.outcome), width), dtype=np.int64)
+    of_opponent = np.empty((len(rule_sets), len(coded.outcome)), dtype=np.bool_)
+    for members in alike.values():
+        tariff = tariffs[members[0]]
+        own[:, members] = own_units(tariff, values[members], stages)
+        table[members] = points_table(tariff, values[members], meaning)
+        of = tariff.of[np.minimum(coded.epoch, len(tariff.limit) - 1), coded.outcome]
+        of_opponent[members] = of == Of.OPPONENT
     return Prices(
         tariffs=tariffs,
         values=values,
-        own=np.array([own_units(tariff, value, stages) for tariff, value in pairs]).swapaxes(0, 1),
-        table=np.array([points_table(tariff, value, meaning) for tariff, value in pairs]),
-        of_opponent=of == Of.OPPONENT,
+        own=own,
+        table=table,
+        of_opponent=of_opponent,
         size=size,
         part=part[coded.outcome],
     )

@@ -35,11 +35,11 @@ ALLOWED = {
     "kernel.recalculate": {"kernel.points", "kernel.contraction", "kernel.tables", "kernel.tally"},
     "kernel.recurrence": {"kernel.grid", "kernel.contraction", "kernel.tables", "kernel.tally"},
     "standings": {"columns", "kernel.points"},
-    "batches": {"season", "rules", "results", "errors", "standings", "tariffs", "kernel"},
-    "scoring": {"batches", "season", "catalog", "rules", "errors", "standings", "tariffs", "kernel"},
+    "entries": {"season", "rules", "results", "errors", "standings", "tariffs", "kernel"},
+    "scoring": {"entries", "season", "catalog", "rules", "errors", "standings", "tariffs", "kernel"},
     "revaluation": set(),
     "ledger": {
-        "batches",
+        "entries",
         "catalog",
         "columns",
         "errors",
@@ -51,9 +51,15 @@ ALLOWED = {
         "season",
     },
     "telling": {"revaluation", "voice"},
-    "diagnosis": {"batches", "catalog", "errors", "kernel", "rules", "scoring", "season", "standings"},
-    "alternatives": {"batches", "catalog", "columns", "errors", "kernel", "results", "rules", "scoring", "season"},
+    "diagnosis": {"entries", "catalog", "errors", "kernel", "rules", "scoring", "season", "standings"},
+    "alternatives": {"entries", "catalog", "columns", "errors", "kernel", "results", "rules", "scoring", "season"},
     "comparison": {"diagnosis", "scoring", "season", "catalog", "rules", "errors", "voice"},
+    "variants": {"contradictions", "errors", "rules"},
+    "published": {"columns", "errors"},
+    "thresholds": {"awards", "errors", "results", "rules", "scoring", "season", "tariffs", "variants"},
+    "sweeps": {"awards", "catalog", "errors", "fields", "rules", "season", "thresholds", "variants"},
+    "identification": {"catalog", "entries", "errors", "io", "kernel", "published", "rules", "scoring", "season"}
+    | {"tariffs", "variants"},
     "io": {"season", "columns", "errors", "standings", "awards", "catalog", "fields", "rules"},
     "pairing": set(),
     "pairing.options": set(),
@@ -65,7 +71,12 @@ ALLOWED = {
     "pairing.keizer": {"rules", "scoring", "season", "catalog", "errors", "pairing"},
     "pairing.round_robin": {"columns", "errors", "results"},
     "datasets": {"io", "season", "errors"},
-    "cli": {"catalog", "comparison", "errors", "io", "pairing", "scoring", "season"},
+    "cli.shell": {"errors", "io", "season"},
+    "cli.tables": {"catalog", "cli.shell", "comparison", "errors", "io", "scoring"},
+    "cli.questions": {"alternatives", "catalog", "cli.shell", "diagnosis", "errors", "identification", "io", "ledger"}
+    | {"scoring", "sweeps", "telling"},
+    "cli.rounds": {"cli.shell", "io", "pairing"},
+    "cli": {"cli", "errors"},
 }
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")

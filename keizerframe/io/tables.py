@@ -50,6 +50,11 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, Origin]:
     return frame, Origin(path.name, np.asarray(lines, dtype=np.int64))
 
 
+def read_table(path: Path) -> pd.DataFrame:
+    """Return a table that is no season, such as a published one: CSV as text, or parquet."""
+    return pd.read_parquet(path) if path.suffix.lower() == ".parquet" else read_csv(path)[0]
+
+
 def read_ids(path: Path) -> list[str]:
     """Return the players a file names: its column ``player``, or one id a line.
 

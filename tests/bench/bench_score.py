@@ -15,8 +15,8 @@ import pytest
 
 import keizerframe as kf
 from keizerframe import scoring
-from keizerframe.batches import Batch, scored_batches
 from keizerframe.catalog import resolve_rules
+from keizerframe.entries import Batch, scored_batches
 from keizerframe.kernel.grid import Scope
 from tests.bench.seasons import make_frames
 
