@@ -114,7 +114,9 @@ def compare(
     data = load(path, season, parts)
     found = [
         compare_rules(data.select(labels) if len(labels) < len(data) else data, rules, through=through)
-        for labels in track(portions(data.labels), "seasons", console=notes, transient=True, disable=quiet or not notes.is_terminal)
+        for labels in track(
+            portions(data.labels), "seasons", console=notes, transient=True, disable=quiet or not notes.is_terminal
+        )
     ]
     summary = pd.concat([one.summary for one in found], ignore_index=True)
     if out is not None:
