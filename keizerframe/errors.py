@@ -110,6 +110,25 @@ class UnknownNameError(KeizerError, LookupError):
         return f"unknown {self.what} {self.name!r}{near} (known: {shown})"
 
 
+class PairingError(KeizerError, ValueError):
+    """A round or a schedule that cannot be made as it is wished.
+
+    Parameters
+    ----------
+    problems
+        One sentence per wish that cannot be met: what, and the way out.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return self.problems[0]
+        return "\n  ".join([f"{len(self.problems)} things stand in the way:", *self.problems])
+
+
 class FileFormatError(KeizerError, ValueError):
     """A file is not what its name or its place promises."""
 

@@ -16,11 +16,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from keizerframe.catalog import PRESETS, RulesArgument, club_presets, resolve_rules
+from keizerframe.entries import scored_batches
 from keizerframe.errors import KeizerError, NegativeValueWarning, RulesError
 from keizerframe.io.chesspairing import COMPATIBILITY
+from keizerframe.kernel.grid import Scope
 from keizerframe.published import SINGLE_PRECISION, Published, read_published
 from keizerframe.rules import Rules
-from keizerframe.scoring import Scope, _batches, _check_parts
+from keizerframe.scoring import check_parts
 from keizerframe.season import Season, as_season
 from keizerframe.tariffs import value_numbers
 from keizerframe.variants import VALUE_FIELDS, swapped
@@ -242,10 +244,10 @@ def identify(
     --------
     >>> import keizerframe as kf
     >>> season = kf.load_dataset("waagtoren").select("2018-19")
-    >>> table = kf.score(season, "classic,value_number_base=120")[["player", "score"]].round(1)
+    >>> table = kf.score(season, "classic,value_number_base=120")[["player", "score"]].round()
     >>> found = kf.identify(season, table, candidates=["classic", "sharly-chess", "freekeizer-0.5"])
     >>> print(found.sentence)
-    classic (top value 120) reproduces the table: 67 of 67 scores equal, largest difference 0.05 points.
+    classic (top value 120) reproduces the table: 67 of 67 scores equal, largest difference 0.5 points.
     """
     data = as_season(season)
     if len(data.labels) != 1:
@@ -258,7 +260,7 @@ def identify(
     skipped: list[dict[str, str]] = []
     for label, kind, rules in _named(candidates):
         try:
-            _check_parts(data, {label: rules})
+            check_parts(data, {label: rules})
             candidate = Candidate(label, kind, rules, _versions(rules, tops, reach))
             found.append(_found(candidate, _fit(data, candidate.versions, scope, table)))
         except KeizerError as fault:
@@ -344,7 +346,7 @@ def _fit(data: Season, versions: Sequence[Rules], scope: Scope, table: Published
         with warnings.catch_warnings():
             # Low tops are tried too, and make value numbers negative.
             warnings.simplefilter("ignore", NegativeValueWarning)
-            batches = list(_batches(data, versions[first : first + most], scope))
+            batches = list(scored_batches(data, versions[first : first + most], scope))
         for batch in batches:
             tables, rows = batch.tables, np.asarray(batch.rules) + first
             size = int(batch.coded.size[0])

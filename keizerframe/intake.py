@@ -422,6 +422,8 @@ class Intake:
         self.outcomes, numbers = _outcome_numbers(self.games["result"].values)
         outcome = np.zeros(cells[-1], dtype=np.int16)
         whose = np.full(cells[-1], NOBODY, dtype=np.int16)
+        #: Which cell of the grid White's and Black's row of the games stands in, -1 without one, shape [2, rows].
+        self.cells = np.where(np.array([white, black]) >= 0, base + np.array([white, black]), -1)
         sides = ((white, black, base + white, code, 0), (black, white, base + black, code, 1))
         for me, other, cell, result, side in sides:
             mine = me >= 0

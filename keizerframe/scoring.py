@@ -1,9 +1,9 @@
-"""`score`: from a season and rule sets to standings; frames to arrays and back."""
+"""`score` and `replay`: from a season and rule sets to standings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,22 +11,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from keizerframe.catalog import RulesArgument, resolve_rules
-from keizerframe.errors import RulesError, ScoreRangeError
-from keizerframe.kernel.contraction import Contraction, Prices
-from keizerframe.kernel.grid import Coded, Counting, encode
-from keizerframe.kernel.recalculate import Policy, fixed_point
-from keizerframe.kernel.recurrence import evaluate, last_tables, rankings, sums_at
-from keizerframe.kernel.tables import DIRECT, OWN_VALUE, PARTS, Tables, blank_tables
-from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
+from keizerframe.entries import Batch, scored_batches
+from keizerframe.errors import RulesError
+from keizerframe.kernel.grid import Scope
+from keizerframe.kernel.tables import PARTS
 from keizerframe.rules import Rules
 from keizerframe.season import Season, as_season
 from keizerframe.standings import COUNT_COLUMNS, PART_COLUMNS, STANDINGS_SCHEMA, standings_frame
-from keizerframe.tariffs import ages_of, counted_by_part, counting_of, price, tariff_of, tie_keys
+from keizerframe.tariffs import counted_by_part
 
 IntArray = npt.NDArray[np.integer]
-
-#: Cells of a batch's largest arrays: bounds the memory, and keeps them near the processor.
-_BATCH_CELLS = 6_000_000
 
 
 def score(
@@ -91,16 +85,78 @@ def score(
     1     2      a           2.0    3.0
     2     3      c           1.0    1.0
     """
-    data = as_season(season)
-    rule_sets = resolve_rules(rules)
+    data, rule_sets = as_season(season), resolve_rules(rules)
     scope = Scope(through=through, roster_round=roster_round)
-    _check_parts(data, rule_sets)
+    check_parts(data, rule_sets)
     if by is None:
-        return _frame(data, rule_sets, list(_batches(data, list(rule_sets.values()), scope)), min_games)
+        batches = list(scored_batches(data, list(rule_sets.values()), scope))
+        return _frame(data, rule_sets, batches, scope, min_games)
     return _by_part(data, rule_sets, scope, carry_over, min_games)
 
 
-def _check_parts(data: Season, rule_sets: Mapping[str, Rules]) -> None:
+def replay(season: Season | pd.DataFrame, rules: RulesArgument) -> pd.DataFrame:
+    """Return the standings after every round.
+
+    Parameters
+    ----------
+    season
+        One or many seasons, or a games frame.
+    rules
+        As in `score`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Standings with the column ``round``: the table after round r is that of ``score(through=r)``, with r as the
+        roster round. ``rank_change`` (above 0 = a rise) and ``score_change`` (points) compare with the table
+        before; they are missing in a player's first table.
+
+    Raises
+    ------
+    SeasonError, UnknownNameError, RulesError, ScoreRangeError
+        As `score`.
+
+    References
+    ----------
+    Which ranking values which round in each table: the modes of `Rules.recalculation`.
+
+    Examples
+    --------
+    >>> import keizerframe as kf
+    >>> tables = kf.replay(kf.load_dataset("waagtoren").select("2018-19"), "keizerforclubs-2.0")
+    >>> tables.query("round == 30")[["place", "player", "score", "rank_change"]].head(2)
+          place player        score  rank_change
+    1943      1   W022  1894.400024            0
+    1944      2   W134  1709.199951            0
+    """
+    data, rule_sets = as_season(season), resolve_rules(rules)
+    rounds = data.grid.numbers
+    of_season = np.repeat(np.arange(len(data.labels)), data.grid.n_rounds)
+    scope = Scope(seasons=of_season, through=rounds, roster_round=rounds)
+    check_parts(data, rule_sets)
+    columns = _columns(data, rule_sets, list(scored_batches(data, list(rule_sets.values()), scope)), scope, 0)
+    frame = standings_frame(columns, data.labels, list(rule_sets), data.players, data.categories)
+    frame.insert(2, "round", columns["round"].astype(np.int16))
+    return _with_changes(frame, columns)
+
+
+def _with_changes(tables: pd.DataFrame, columns: dict[str, npt.NDArray[Any]]) -> pd.DataFrame:
+    """Add how rank and score differ from the table before."""
+    # A player belongs to one season: whose table it is, then which.
+    whose = columns["player"] * (int(columns["rules"].max(initial=0)) + 1) + columns["rules"]
+    order = np.lexsort((columns["round"], whose))
+    again = np.diff(whose[order], prepend=-1) == 0
+    later, before = order[again], order[np.flatnonzero(again) - 1]
+    rank, score = tables["rank"].to_numpy(), tables["score"].to_numpy()
+    risen, gained = np.zeros(len(order), dtype=np.int32), np.full(len(order), np.nan)
+    first = np.ones(len(order), dtype=bool)
+    risen[later] = rank[before] - rank[later]
+    gained[later] = score[later] - score[before]
+    first[later] = False
+    return tables.assign(rank_change=pd.arrays.IntegerArray(risen, first), score_change=gained)
+
+
+def check_parts(data: Season, rule_sets: Mapping[str, Rules]) -> None:
     """Refuse rules that count by part where no round has one: the whole season would pass for one part."""
     wanting = {label: fields for label, rules in rule_sets.items() if (fields := counted_by_part(rules))}
     if not wanting:
@@ -119,16 +175,6 @@ def _check_parts(data: Season, rule_sets: Mapping[str, Rules]) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Which rounds count, who is in the roster, and from which order it starts (None = the rules' own)."""
-
-    through: int | None = None
-    roster_round: int | None = None
-    part: int | None = None
-    start: IntArray | None = None
-
-
 def _by_part(data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over: bool, min_games: int) -> pd.DataFrame:
     """Score part after part, each from the order in which the one before ended."""
     if not data.parts:
@@ -137,9 +183,10 @@ def _by_part(data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over
     for label, rules in rule_sets.items():
         start: IntArray | None = None
         for number, name in enumerate(data.parts):
-            batches = list(_batches(data, [rules], replace(scope, part=number, start=start)))
+            some = replace(scope, part=number, start=start)
+            batches = list(scored_batches(data, [rules], some))
             played = {int(s) for b in batches for s in b.seasons[b.coded.scored > 0]}
-            frame = _frame(data, {label: rules}, batches, min_games)
+            frame = _frame(data, {label: rules}, batches, some, min_games)
             frame.insert(2, "part", pd.Series(name, index=frame.index, dtype="str"))
             frames.append(frame[frame["season"].isin([data.labels[s] for s in played])])
             if carry_over:
@@ -156,226 +203,48 @@ def _by_part(data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over
 
 def _final_places(data: Season, batches: Sequence[Batch], before: IntArray | None) -> IntArray:
     """Return the place of every player in the tables of one rule set; who has none keeps his place behind."""
-    places = np.arange(len(data.players)) if before is None else before + len(data.players)
-    places = places + len(data.players)
+    width = int(data.grid.n_players.max(initial=0))
+    places = np.tile(np.arange(width), (len(data.labels), 1)) if before is None else before + width
+    places = places + width
     for batch in batches:
-        width = batch.coded.column.shape[1]
-        inside = np.arange(width) < batch.coded.size[:, None]
-        player = data.grid.players[batch.seasons][:, None] + batch.coded.column
-        places[player[inside]] = batch.tables.rank[inside]
+        inside = np.arange(batch.coded.column.shape[1]) < batch.coded.size[:, None]
+        at = np.nonzero(inside)
+        places[batch.seasons[at[0]], batch.coded.column[at]] = batch.tables.rank[at]
     return places
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The tables of some seasons under the rule sets of one coding; ranks are those of the value list."""
-
-    seasons: IntArray
-    rules: Sequence[int]
-    coded: Coded
-    tables: Tables
-    ranks: IntArray
-    prices: Prices
-    per_point: IntArray
-    counts: IntArray
-    place: IntArray
+def _frame(
+    data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], scope: Scope, min_games: int
+) -> pd.DataFrame:
+    columns = _columns(data, rule_sets, batches, scope, min_games)
+    return standings_frame(columns, data.labels, list(rule_sets), data.players, data.categories)
 
 
-def _batches(data: Season, rule_sets: Sequence[Rules], scope: Scope) -> Iterator[Batch]:
-    """Yield the scored batches: rule sets that count and recalculate alike, seasons of a like size."""
-    groups: dict[Any, list[int]] = {}
-    for number, rules in enumerate(rule_sets):
-        key = (counting_of(rules, data.outcomes), ages_of(rules), rules.values_from)
-        groups.setdefault(key, []).append(number)
-    sizes = data.grid.n_players
-    by_size = np.argsort(sizes, kind="stable")
-    for (counting, _, source), members in groups.items():
-        chosen = [rule_sets[number] for number in members]
-        tariffs = [tariff_of(rules, data.outcomes, source or rules) for rules in chosen]
-        for seasons in _portions(by_size, sizes, len(members)):
-            coded = _encode(data, seasons, counting, scope)
-            prices = price(chosen, tariffs, coded, data.outcomes, source)
-            yield _batch(data, seasons, members, chosen, coded, prices, scope)
-
-
-def _batch(
-    data: Season,
-    seasons: IntArray,
-    members: list[int],
-    rule_sets: list[Rules],
-    coded: Coded,
-    prices: Prices,
-    scope: Scope,
-) -> Batch:
-    source = rule_sets[0].values_from
-    if source is None:
-        tables = _tables(rule_sets, coded, prices)
-        ranks = tables.rank
-    else:
-        tables, ranks = _shadow(data, seasons, source, coded, prices, scope)
-    _empty_seasons(tables, coded, prices, rule_sets)
-    counts = _game_counts(coded, data.outcomes)
-    return Batch(
-        seasons=seasons,
-        rules=members,
-        coded=coded,
-        tables=tables,
-        ranks=ranks,
-        prices=prices,
-        per_point=np.array([tariff.per_point for tariff in prices.tariffs]),
-        counts=counts,
-        place=_places(data, seasons, rule_sets, coded, tables, counts),
-    )
-
-
-def _encode(data: Season, seasons: IntArray, counting: Counting, scope: Scope) -> Coded:
-    return encode(
-        data.grid,
-        seasons,
-        counting,
-        through=scope.through,
-        roster_round=scope.roster_round,
-        part=scope.part,
-        start=scope.start,
-    )
-
-
-def _portions(by_size: IntArray, sizes: IntArray, rule_sets: int) -> Iterator[IntArray]:
-    """Yield portions of the seasons whose arrays stay within bounds."""
-    start = 0
-    while start < len(by_size):
-        stop = start + 1
-        while stop < len(by_size):
-            width = int(sizes[by_size[stop]])
-            if (stop - start + 1) * (rule_sets + 4) * width * width > _BATCH_CELLS:
-                break
-            stop += 1
-        yield np.sort(by_size[start:stop])
-        start = stop
-
-
-def _tables(rule_sets: Sequence[Rules], coded: Coded, prices: Prices) -> Tables:
-    """Recalculate one batch."""
-    rows, width = len(coded.size) * len(rule_sets), coded.column.shape[1]
-    if width == 0:
-        return blank_tables(rows, len(PARTS), width)
-    ages = ages_of(rule_sets[0])
-    try:
-        if ages is not None:
-            return last_tables(coded, prices, ages)
-        return fixed_point(Contraction(coded, prices), _policy(rule_sets)).tables
-    except OverflowError as fault:
-        names = ", ".join(rules.label or repr(rules) for rules in rule_sets)
-        raise ScoreRangeError(f"scores under {names} reach {fault}, too many for exact 64-bit arithmetic") from None
-
-
-def _policy(rule_sets: Sequence[Rules]) -> Policy:
-    return Policy(
-        limit=np.array([rules.iterations_allowed for rules in rule_sets]),
-        two_back=np.array([rules.on_cycle == "average-two" for rules in rule_sets]),
-        stop=np.array([rules.on_cycle == "stop" for rules in rule_sets]),
-    )
-
-
-def _shadow(
-    data: Season, seasons: IntArray, source: Rules, coded: Coded, prices: Prices, scope: Scope
-) -> tuple[Tables, IntArray]:
-    """Score with the value numbers of another list: the rankings that list used, in its own mode."""
-    theirs = _encode(data, seasons, counting_of(source, data.outcomes), scope)
-    value_prices = price([source], [tariff_of(source, data.outcomes, source)], theirs, data.outcomes)
-    versions, width = len(prices.tariffs), coded.column.shape[1]
-    if width == 0:
-        return blank_tables(len(seasons) * versions, len(PARTS), width), np.zeros((0, 0), dtype=np.intp)
-    # The other list may hold the players in other columns.
-    where = np.argsort(theirs.column, axis=1)
-    column = np.take_along_axis(where, coded.column, axis=1)
-    ages = ages_of(source)
-    if ages is not None:
-        history, _ = rankings(theirs, value_prices, ages)
-        moved = np.take_along_axis(history, column[None], axis=2)
-        tables = evaluate(coded, prices, ages, np.repeat(moved, versions, axis=1))
-        final = evaluate(theirs, value_prices, ages, history).rank
-    else:
-        tally = fixed_point(Contraction(theirs, value_prices), _policy([source]))
-        tables = sums_at(coded, prices, [(s, np.take_along_axis(r, column[s], axis=1)) for s, r in tally.used])
-        for name in ("outcome", "steps", "length"):
-            setattr(tables, name, np.repeat(getattr(tally.tables, name), versions))
-        final = tally.tables.rank
-    return tables, np.repeat(np.take_along_axis(final, column, axis=1), versions, axis=0)
-
-
-def _empty_seasons(tables: Tables, coded: Coded, prices: Prices, rule_sets: Sequence[Rules]) -> None:
-    """Before the first round the start order stands, with the own value numbers or nothing."""
-    versions = len(rule_sets)
-    rows = np.flatnonzero(np.repeat(coded.scored == 0, versions))
-    if not len(rows):
-        return
-    season, version = np.divmod(rows, versions)
-    rank = coded.start[season]
-    own = prices.own_term((season, version), np.zeros_like(season), rank, coded.start)
-    scored = np.array([rules.empty_season == "own" for rules in rule_sets])[version]
-    tables.parts[rows] = 0
-    tables.parts[rows, OWN_VALUE] = np.where(scored[:, None], own, 0)
-    tables.units[rows] = tables.parts[rows, OWN_VALUE]
-    tables.outcome[rows], tables.length[rows], tables.steps[rows] = DIRECT, 1, 0
-    tables.tables[rows], tables.divisor[rows] = 1, 1
-    tables.values[rows] = np.take_along_axis(prices.values[version, prices.size[season]], rank, axis=1)
-    tables.rank[rows] = rank
-
-
-def _places(
-    data: Season,
-    seasons: IntArray,
-    rule_sets: Sequence[Rules],
-    coded: Coded,
-    tables: Tables,
-    counts: IntArray,
-) -> IntArray:
-    """Return the printed order of each row from 0: by score, then by `place_ties`."""
-    versions = len(rule_sets)
-    places = tables.rank.copy()
-    for v, rules in enumerate(rule_sets):
-        if rules.place_ties is None:
-            continue
-        rows = np.arange(len(seasons)) * versions + v
-        index = np.minimum(data.grid.players[seasons][:, None] + coded.column, len(data.players) - 1)
-        keys: list[IntArray] = []
-        for name in rules.place_ties:
-            if name == "game_points":
-                keys.append(-counts[:, :, -1])
-            else:
-                keys += [
-                    data.grid.keys[key][index] for key in tie_keys(rules, [name])[: None if name == "start" else 1]
-                ]
-        keys.append(data.grid.keys[2][index])
-        outside = np.arange(coded.column.shape[1]) >= coded.size[:, None]
-        order = np.lexsort((*reversed(keys), -tables.units[rows], outside), axis=1)
-        places[rows] = np.argsort(order, axis=1)
-    return places
-
-
-def _game_counts(coded: Coded, outcomes: Sequence[str]) -> IntArray:
-    """Return games played, won, ... and half game points of each player, shape [S, N, 7]."""
-    base = [OUTCOMES[OUTCOME_NUMBER[base_outcome(outcomes[number])]] for number in coded.outcome]
-    weights = np.array([[*(name in o.counts for name in COUNT_COLUMNS), o.half_points] for o in base])
-    return coded.counts @ weights.astype(np.int64)
-
-
-def _frame(data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], min_games: int) -> pd.DataFrame:
-    """Lay the tables of all batches into one frame: by season, rule set, place."""
-    labels = list(rule_sets)
-    size = np.zeros((len(data.labels), len(labels)), dtype=np.int64)
+def _columns(
+    data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], scope: Scope, min_games: int
+) -> dict[str, npt.NDArray[Any]]:
+    """Lay the tables of all batches into columns: by season, rule set, round (0 = the last), place."""
+    seasons = scope.all_seasons(data.grid)
+    size = np.zeros((len(seasons), len(rule_sets)), dtype=np.int64)
     for batch in batches:
-        size[np.ix_(batch.seasons, np.asarray(batch.rules))] = batch.coded.size[:, None]
-    offset = np.concatenate([[0], np.cumsum(size)])
+        size[np.ix_(batch.entries, np.asarray(batch.rules))] = batch.coded.size[:, None]
+    rounds = np.zeros(len(seasons), dtype=np.int64)
+    if scope.seasons is not None:
+        rounds = np.broadcast_to(np.asarray(scope.through, dtype=np.int64), rounds.shape)
+    entry, version = np.divmod(np.arange(size.size), len(rule_sets))
+    order = np.lexsort((rounds[entry], version, seasons[entry]))
+    length = size.ravel()[order]
+    offset = np.zeros(size.size, dtype=np.int64)
+    offset[order] = np.cumsum(length) - length
     derived = {"score", "score_x2", "rounding", "name", "rating", "category", "place_in_category"}
     names = [name for name in STANDINGS_SCHEMA.names if name not in derived]
-    columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(offset[-1], dtype=np.int64) for name in names}
+    columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(size.sum(), dtype=np.int64) for name in names}
     for name in ("value_number", "next_value_number", "game_points"):
-        columns[name] = np.zeros(offset[-1])
+        columns[name] = np.zeros(size.sum())
+    columns["round"] = np.repeat(rounds[entry[order]], length)
     for batch in batches:
-        _place(columns, batch, data, offset[:-1].reshape(size.shape), min_games)
-    return standings_frame(columns, data.labels, labels, data.players, data.categories)
+        _place(columns, batch, data, offset.reshape(size.shape), min_games)
+    return columns
 
 
 def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, offset: IntArray, min_games: int) -> None:
@@ -389,7 +258,7 @@ def _place(columns: dict[str, npt.NDArray[Any]], batch: Batch, data: Season, off
     if min_games:
         few = (batch.counts[:, :, 0] < min_games)[:, None] | ~inside
         place = np.argsort(np.argsort(place + width * few + width * ~inside, axis=2), axis=2)
-    into = (offset[np.ix_(batch.seasons, np.asarray(batch.rules))][:, :, None] + place)[inside]
+    into = (offset[np.ix_(batch.entries, np.asarray(batch.rules))][:, :, None] + place)[inside]
     averaged = tables.tables.reshape(seasons, versions, 1)
     parts = np.moveaxis(tables.parts, 1, 0).reshape(len(PARTS), *shape)
     next_values = np.take_along_axis(prices.values[:, prices.size].swapaxes(0, 1), rank, axis=2)

@@ -79,6 +79,8 @@ class Season:
         self.rounds = intake.round_frame
         self.labels: list[str] = intake.labels
         self.grid: Grid = intake.grid
+        #: Which cell of the grid each row of the games fills for White and for Black (-1 = none), shape [2, rows].
+        self.cells: IntArray = intake.cells
         #: The names of the parts, in the order of the grid's numbers.
         self.parts: list[str] = intake.part_names
         #: Each player's category as a number, -1 without one.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from keizerframe.awards import Award
 from keizerframe.errors import NegativeValueWarning, RulesError, ScoreRangeError, warn_user
 from keizerframe.kernel.contraction import Prices
-from keizerframe.kernel.grid import Coded, Counting
+from keizerframe.kernel.grid import START, Coded, Counting
 from keizerframe.kernel.points import LARGEST, Arithmetic, Meaning, Of, Tariff, own_units, points_table
 from keizerframe.kernel.recurrence import Ages
 from keizerframe.kernel.tables import ABSENCES, BYES, CLUB, GAMES
@@ -98,7 +98,9 @@ def _counting(rules: Rules, outcomes: Sequence[str]) -> Counting:
         everybody=rules.roster == "all",
         lookahead=int(rules.roster == "joined-next"),
         start=_start_keys(rules),
-        ties=tie_keys(rules, rules.value_ties),
+        ties=tuple(
+            dict.fromkeys([*(START if key == "start" else _KEYS[key] for key in rules.value_ties), _KEYS["id"]])
+        ),
     )
 
 

@@ -6,21 +6,14 @@ set needs.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keizerframe.errors import UnknownNameError
+from keizerframe.voice import Voice
 
 if TYPE_CHECKING:
     from keizerframe.rules import Rules
-
-#: The languages there are sentences in.
-LANGUAGES = ("en", "nl", "de", "fr")
 
 # Sentence, field of the share.
 _GAMES = (
@@ -47,18 +40,6 @@ _CLUB = (("club", "club_commitment_fraction", "club_commitment_fixed_value"),)
 _Line = tuple[str, str]
 
 
-@cache
-def sentences() -> dict[str, dict[str, str]]:
-    """Return the table of sentences: key, language, template.
-
-    Examples
-    --------
-    >>> sentences()["draw"]["nl"]
-    'Remise levert {pay} op.'
-    """
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-
-
 def describe(rules: Rules, lang: str = "en") -> str:
     """Return `rules` in plain sentences, one a line: what `Rules.describe` says.
 
@@ -67,9 +48,7 @@ def describe(rules: Rules, lang: str = "en") -> str:
     UnknownNameError
         If there are no sentences in that language.
     """
-    if lang not in LANGUAGES:
-        raise UnknownNameError("language", lang, LANGUAGES)
-    voice = _Voice(lang)
+    voice = Voice(lang, "wording")
     lines = [sentence for _, sentence in _all_topics(rules, voice)]
     if rules.label:
         lines.insert(0, voice.say("label", label=rules.label))
@@ -78,46 +57,30 @@ def describe(rules: Rules, lang: str = "en") -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Voice:
-    """The sentences in one language."""
-
-    lang: str
-
-    def say(self, key: str, **values: object) -> str:
-        return sentences()[key][self.lang].format(**values)
-
-    def number(self, value: Any) -> str:
-        """Return a number as people write it: a decimal where three places suffice, else a fraction."""
-        exact = Fraction(value)
-        if exact.denominator == 1 or 1000 % exact.denominator:
-            return str(exact)
-        text = f"{float(exact):.3f}".rstrip("0")
-        return text if self.lang == "en" else text.replace(".", ",")
-
-    def numbers(self, values: Iterable[Any]) -> str:
-        texts = [self.number(value) for value in values]
-        # A comma between numbers is no longer a separator once the decimals have one.
-        return ("; " if any("," in text for text in texts) else ", ").join(texts)
-
-    def pay(self, of: str, amount: Any) -> str:
-        """Return what an award pays: a share of a value number, or points."""
-        exact = Fraction(amount)
-        if exact == 0:
-            return self.say("pay.nothing")
-        if of == "fixed":
-            single = abs(exact) < 2 if self.lang == "fr" else abs(exact) == 1
-            return self.say("pay.point" if single else "pay.points", points=self.number(exact))
-        if exact == 1:
-            return self.say(f"pay.{of}.full")
-        return self.say(f"pay.{of}.{'times' if exact.denominator == 1 else 'share'}", share=exact)
-
-    def keys(self, names: Iterable[str]) -> str:
-        known = sentences()
-        return self.say("then").join(self.say(f"key.{name}") if f"key.{name}" in known else name for name in names)
+def _numbers(voice: Voice, values: Iterable[Any]) -> str:
+    texts = [voice.number(value) for value in values]
+    # A comma between numbers is no longer a separator once the decimals have one.
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
 
 
-def _all_topics(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _pay(voice: Voice, of: str, amount: Any) -> str:
+    """Return what an award pays: a share of a value number, or points."""
+    exact = Fraction(amount)
+    if exact == 0:
+        return voice.say("pay.nothing")
+    if of == "fixed":
+        single = abs(exact) < 2 if voice.lang == "fr" else abs(exact) == 1
+        return voice.say("pay.point" if single else "pay.points", points=voice.number(exact))
+    if exact == 1:
+        return voice.say(f"pay.{of}.full")
+    return voice.say(f"pay.{of}.{'times' if exact.denominator == 1 else 'share'}", share=exact)
+
+
+def _keys(voice: Voice, names: Iterable[str]) -> str:
+    return voice.say("then").join(voice.say(f"key.{name}") for name in names)
+
+
+def _all_topics(rules: Rules, voice: Voice) -> Iterator[_Line]:
     yield from _scoring(rules, voice)
     yield from _changes(rules, voice)
     if rules.values_from is not None:
@@ -125,13 +88,13 @@ def _all_topics(rules: Rules, voice: _Voice) -> Iterator[_Line]:
     yield from _settling(rules, voice)
 
 
-def _scoring(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _scoring(rules: Rules, voice: Voice) -> Iterator[_Line]:
     """Yield what a round earns: all that may change in mid-season."""
     for section in (_value_numbers, _own_value, _games, _byes, _absences, _others, _extra):
         yield from section(rules, voice)
 
 
-def _settling(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _settling(rules: Rules, voice: Voice) -> Iterator[_Line]:
     """Yield how the table is made of it."""
     for section in (_rounding, _order, _cycles):
         yield from section(rules, voice)
@@ -139,13 +102,13 @@ def _settling(rules: Rules, voice: _Voice) -> Iterator[_Line]:
     yield "empty_season", voice.say(f"empty_season.{rules.empty_season}")
 
 
-def _value_numbers(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _value_numbers(rules: Rules, voice: Voice) -> Iterator[_Line]:
     ratio = None if rules.value_ratio is None else voice.number(rules.value_ratio)
     if rules.value_list == "normalised":
         yield "base", voice.say("base.normalised", ratio=ratio)
         return
     if isinstance(rules.value_list, tuple):
-        yield "base", voice.say("base.list", values=voice.numbers(rules.value_list))
+        yield "base", voice.say("base.list", values=_numbers(voice, rules.value_list))
         return
     if rules.value_per_player is not None:
         yield "base", voice.say("base.per_player", factor=voice.number(rules.value_per_player))
@@ -162,7 +125,7 @@ def _value_numbers(rules: Rules, voice: _Voice) -> Iterator[_Line]:
         yield "step", voice.say("step.each", step=rules.value_number_step)
 
 
-def _own_value(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _own_value(rules: Rules, voice: Voice) -> Iterator[_Line]:
     yield "own", voice.say(f"own.{rules.own_value}")
     if rules.own_value != "none" and rules.own_value_fades is not None:
         yield "own_fades", voice.say("own_fades", shares=", ".join(map(str, rules.own_value_fades)))
@@ -173,28 +136,28 @@ def _own_value(rules: Rules, voice: _Voice) -> Iterator[_Line]:
         yield "freeze_after", voice.say("freeze_after", round=rules.freeze_after)
 
 
-def _games(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _games(rules: Rules, voice: Voice) -> Iterator[_Line]:
     for key, share in _GAMES:
         if key not in rules.extra:
-            yield key, voice.say(key, pay=voice.pay("opponent", getattr(rules, share)))
+            yield key, voice.say(key, pay=_pay(voice, "opponent", getattr(rules, share)))
     if "unfinished" not in rules.extra:
         yield "unfinished", voice.say("unfinished", pay=voice.say("pay.nothing"))
 
 
-def _own_shares(rules: Rules, voice: _Voice, awards: Iterable[tuple[str, str, str]]) -> Iterator[_Line]:
+def _own_shares(rules: Rules, voice: Voice, awards: Iterable[tuple[str, str, str]]) -> Iterator[_Line]:
     for key, share, points in awards:
         if key in rules.extra:
             continue
         fixed = getattr(rules, points)
-        pay = voice.pay("own", getattr(rules, share)) if fixed is None else voice.pay("fixed", fixed)
+        pay = _pay(voice, "own", getattr(rules, share)) if fixed is None else _pay(voice, "fixed", fixed)
         yield key, voice.say(key, pay=pay)
 
 
-def _byes(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _byes(rules: Rules, voice: Voice) -> Iterator[_Line]:
     yield from _own_shares(rules, voice, _BYES)
 
 
-def _absences(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _absences(rules: Rules, voice: Voice) -> Iterator[_Line]:
     yield from _own_shares(rules, voice, _ABSENCES)
     limit = rules.absence_limit
     yield "limit", voice.say("limit.some" if limit else "limit.none", limit=limit)
@@ -210,17 +173,17 @@ def _absences(rules: Rules, voice: _Voice) -> Iterator[_Line]:
     yield "missing_row", voice.say(f"missing_row.{rules.missing_row}")
 
 
-def _others(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _others(rules: Rules, voice: Voice) -> Iterator[_Line]:
     yield from _own_shares(rules, voice, _CLUB)
-    yield "handicap", voice.say("handicap", pay=voice.pay("fixed", rules.late_join_handicap))
+    yield "handicap", voice.say("handicap", pay=_pay(voice, "fixed", rules.late_join_handicap))
     yield "withdrawn", voice.say(f"withdrawn.{rules.withdrawn}", share=rules.withdrawn_share)
 
 
-def _extra(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _extra(rules: Rules, voice: Voice) -> Iterator[_Line]:
     for code, award in rules.extra.items():
         # An award of its own for a usual outcome is told as that outcome is.
-        key = next((key for key in (code, f"extra.{code}") if key in sentences()), "extra.other")
-        yield code, voice.say(key, code=code, pay=voice.pay(award.of, award.amount))
+        key = next((key for key in (code, f"extra.{code}") if voice.knows(key)), "extra.other")
+        yield code, voice.say(key, code=code, pay=_pay(voice, award.of, award.amount))
         if award.cap is not None:
             times = voice.say("times.one" if award.cap == 1 else "times.more", times=award.cap)
             yield f"cap {code}", voice.say(f"cap.{award.cap_scope}", code=code, times=times)
@@ -232,7 +195,7 @@ def _extra(rules: Rules, voice: _Voice) -> Iterator[_Line]:
             yield f"counts {code}", voice.say("counts.yes" if award.counts_as_absence else "counts.no", code=code)
 
 
-def _changes(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _changes(rules: Rules, voice: Voice) -> Iterator[_Line]:
     before = rules.replace(changes={})
     for number, changed in sorted(rules.changes.items()):
         after = before.replace(**changed)
@@ -242,7 +205,7 @@ def _changes(rules: Rules, voice: _Voice) -> Iterator[_Line]:
         before = after
 
 
-def _second_list(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _second_list(rules: Rules, voice: Voice) -> Iterator[_Line]:
     own = rules.replace(values_from=None)
     score_list, value_list = (dict(_all_topics(state, voice)) for state in (own, rules.values_from or own))
     found = list(_differences(score_list, value_list, "value_list", "value_list_lacks"))
@@ -263,7 +226,7 @@ def _differences(
             yield topic, ended, sentence
 
 
-def _rounding(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _rounding(rules: Rules, voice: Voice) -> Iterator[_Line]:
     if rules.rounding == "none":
         yield "rounding", voice.say("rounding.none")
     else:
@@ -273,16 +236,16 @@ def _rounding(rules: Rules, voice: _Voice) -> Iterator[_Line]:
     yield "arithmetic", voice.say(f"arithmetic.{rules.arithmetic}")
 
 
-def _order(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _order(rules: Rules, voice: Voice) -> Iterator[_Line]:
     yield "start_order", voice.say(f"start_order.{rules.start_order}")
-    yield "value_ties", voice.say("value_ties", keys=voice.keys(rules.value_ties))
+    yield "value_ties", voice.say("value_ties", keys=_keys(voice, rules.value_ties))
     if rules.place_ties is None or tuple(rules.place_ties) == tuple(rules.value_ties):
         yield "place_ties", voice.say("place_ties.same")
     else:
-        yield "place_ties", voice.say("place_ties.other", keys=voice.keys(rules.place_ties))
+        yield "place_ties", voice.say("place_ties.other", keys=_keys(voice, rules.place_ties))
 
 
-def _cycles(rules: Rules, voice: _Voice) -> Iterator[_Line]:
+def _cycles(rules: Rules, voice: Voice) -> Iterator[_Line]:
     if rules.recalculation != "fixed-point":
         return
     yield "on_cycle", voice.say(f"on_cycle.{rules.on_cycle}")

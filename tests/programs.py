@@ -10,9 +10,6 @@ import numpy as np
 import pandas as pd
 
 import keizerframe as kf
-from keizerframe import scoring
-from keizerframe.kernel.recurrence import Rows, items, rankings
-from keizerframe.tariffs import ages_of, counting_of, price, tariff_of
 from tests import goldens
 
 
@@ -172,20 +169,10 @@ def with_parts(season: kf.Season, parts: dict | None) -> kf.Season:
 
 
 def row_points(season: kf.Season, rules: kf.Rules) -> dict[tuple[int, str], float]:
-    """Return what each player earned in each round in the last table, by the kernel's own `items`."""
-    coded = scoring._encode(season, np.array([0]), counting_of(rules, season.outcomes), scoring.Scope())
-    prices = price([rules], [tariff_of(rules, season.outcomes, rules)], coded, season.outcomes)
-    ages = ages_of(rules)
-    history, _ = rankings(coded, prices, ages)
-    last, rows = int(coded.scored[0]), Rows.all(1, 1)
-    ids = season.players["player"].tolist()
-    found = {}
-    for r, source in enumerate(ages.sources(last)):
-        paid, code = items(coded, prices, rows, r, history[source].astype(np.intp))
-        for column in np.flatnonzero(code[0]):
-            number = int(season.grid.numbers[r])
-            found[number, ids[coded.column[0, column]]] = paid[0, column] / prices.tariffs[0].per_point
-    return found
+    """Return what each player earned in each round in the last table, by the ledger."""
+    ledger = kf.explain(season, rules)
+    ledger = ledger[ledger["round"].notna()]
+    return dict(zip(zip(ledger["round"], ledger["player"], strict=True), ledger["points"], strict=True))
 
 
 def keizerforclubs_rows() -> Iterator[tuple[str, bool]]:

@@ -4,6 +4,11 @@ scoring   every golden option set of the documented scorer, in compatibility mod
 default   the same in default mode: what differs, and which field makes it equal again
 freekeizer, keizerforclubs, keizerforclubs-rows, one_pass   the programs' golden tables
 identify  how often `identify` names the program from its golden table: first alone, among ties, or not
+ledger    every golden season under every preset: ledger rows add up, replay is score round by round
+pairing     every golden round of the reference's pairer, method top-down
+roundrobin  every golden round of its schedules
+matching    1,000 random rounds against networkx, 500 small ones against every pairing there is, and what could
+            have been avoided in the golden states of clubs and of Keizer competitions
 """
 
 from __future__ import annotations
@@ -90,6 +95,38 @@ def reasons(golden: dict) -> Iterator[tuple[str, str]]:
         yield case["name"], next((name for name in choices if found[name][0] == expected), "UNEXPLAINED")
 
 
+def ledger_adds_up(data: kf.Season, rules: dict[str, kf.Rules]) -> bool:
+    """Say whether the rows of the ledger sum to the units of the standings, for every player."""
+    keys = ["season", "rules", "player"]
+    ledger = kf.explain(data, rules)
+    table = kf.score(data, rules)
+    found = ledger.groupby(keys)["units"].sum().to_dict()
+    expected = dict(zip(zip(*(table[key] for key in keys), strict=True), table["units"], strict=True))
+    return {key: found.get(key, 0) for key in expected} == expected and set(found) <= set(expected)
+
+
+def replay_is_score(data: kf.Season, rules: dict[str, kf.Rules]) -> bool:
+    """Say whether the table after each round of the replay is the one that `score` makes."""
+    tables = kf.replay(data, rules).drop(columns=["rank_change", "score_change"])
+    for number in data.rounds["round"].unique():
+        alone = kf.score(data, rules, through=int(number), roster_round=int(number))
+        there = tables[tables["round"] == number].drop(columns="round").reset_index(drop=True)
+        alone = alone[alone["season"].isin(there["season"])].reset_index(drop=True)
+        if not there.equals(alone):
+            return False
+    return True
+
+
+def every_point(golden: dict) -> Iterator[tuple[str, bool]]:
+    """Yield (what, holds) of one golden season under all presets at once."""
+    rules = {name: kf.get_rules(name) for name in kf.presets()["name"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kf.KeizerWarning)
+        data = season_of(golden).with_parts({"1": (1, 9), "2": (10, 9999)})
+        yield "ledger", ledger_adds_up(data, rules)
+        yield "replay", replay_is_score(data, rules)
+
+
 def run(check: Callable[[dict], Iterator[tuple[str, object]]]) -> Counter[object]:
     """Count what `check` says of every golden case."""
     seasons = list(goldens.scoring_seasons())
@@ -156,12 +193,42 @@ def main(name: str) -> int:
         return int("UNEXPLAINED" in counts)
     if name == "identify":
         return identify()
+    if name == "ledger":
+        counts = run(every_point)
+        print(f"{counts[True]} of {counts.total()} hold (ledger and replay of each season, all presets at once)")
+        return int(counts[False] > 0)
     if name in PROGRAMS:
         counts = Counter(row[-1] for row in PROGRAMS[name]())
         print(f"{counts[True]} of {counts.total()} golden tables equal")
         return int(counts[False] > 0)
+    if name in ("pairing", "roundrobin", "matching"):
+        return _pairing(name)
     print(__doc__)
     return 2
+
+
+def _pairing(name: str) -> int:
+    from tests import pairings
+
+    if name == "matching":
+        sides = {"networkx": (pairings.as_cheap, 1000), "every pairing": (pairings.as_good_as_any, 500)}
+        wrong = 0
+        for against, (check, count) in sides.items():
+            equal = sum(check(seed) for seed in track(range(count), f"against {against}"))
+            print(f"{equal} of {count} random rounds as cheap as by {against}")
+            wrong += count - equal
+        states = [state for state in pairings.pairing_states() if state["family"] in ("club", "keizer")]
+        rounds = [found for state in track(states, "golden states") for found in pairings.avoidable(state)]
+        counts = {key: sum(found[key] for found in rounds) for key in rounds[0]}
+        print(f"{len(states)} golden states, {len(rounds)} rounds: {counts}")
+        return int(wrong + sum(counts.values()) - counts["repeats"] > 0)
+    if name == "pairing":
+        found = [row for state in track(list(pairings.pairing_states()), "states") for row in pairings.top_down(state)]
+    else:
+        found = list(track(pairings.schedules(), "rounds"))
+    equal = sum(row[-1] for row in found)
+    print(f"{equal} of {len(found)} golden rounds equal")
+    return int(equal < len(found))
 
 
 if __name__ == "__main__":

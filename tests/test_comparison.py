@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 import keizerframe as kf
-from keizerframe.comparison import kendall_tau
+from keizerframe.comparison import footrule, kendall_tau, top_overlap
 
 GAMES = pd.DataFrame(
     {
@@ -66,3 +66,26 @@ def test_the_fields_that_differ_are_all_named():
 def test_one_rule_set_is_refused():
     with pytest.raises(kf.RulesError, match="two rule sets"):
         kf.compare(kf.Season(GAMES, PLAYERS), "knsb")
+
+
+@given(st.permutations(list(range(1, 9))), st.integers(1, 8))
+def test_footrule_and_overlap_are_what_their_formulas_say(order, top):
+    places = list(range(1, 9))
+    assert footrule(places, order) == sum(abs(a - b) for a, b in zip(places, order, strict=True)) / 32
+    assert footrule(places, places) == 0
+    assert footrule(places, places[::-1]) == 1
+    there = {player for player, place in enumerate(order) if place <= top}
+    assert top_overlap(places, order, top) == len(there & set(range(top))) / top
+
+
+def test_shares_of_the_total_are_those_of_the_standings():
+    result = kf.compare(kf.load_dataset("waagtoren").select("2018-19"), ["knsb", "classic"])
+    table = result.standings.query("rules == 'classic'")
+    row = result.summary.iloc[0]
+    own = (table["from_own_value"] / table["per_point"]).sum() / table["score"].sum()
+    assert row["own_value_share_against"] == pytest.approx(own)
+    # Under the classic rules absences and byes pay nothing.
+    assert (row["absences_share_against"], row["byes_share_against"]) == (0, 0)
+    player = result.players.query("player == 'W022'").iloc[0]
+    there = table[table["player"] == "W022"].iloc[0]
+    assert player["own_value_share_against"] == there["from_own_value"] / there["units"]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 import keizerframe as kf
-from keizerframe import scoring
+from keizerframe import entries
 from keizerframe.errors import ScoreRangeError
 from keizerframe.kernel import contraction
 from tests import goldens, strategies
@@ -226,7 +226,7 @@ def test_neither_company_nor_portions_change_a_table(several, rules, cells):
     together = kf.Season(*(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)))
     alone = [score(kf.Season(*part), {name: one}) for part in parts for name, one in named.items()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "_BATCH_CELLS", cells)
+        patch.setattr(entries, "_BATCH_CELLS", cells)
         frame = score(together, named)
     pd.testing.assert_frame_equal(frame, pd.concat(alone, ignore_index=True))
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 import keizerframe as kf
-from keizerframe import wording
+from keizerframe import voice
 from keizerframe.awards import Award
-from keizerframe.wording import LANGUAGES, sentences
+from keizerframe.voice import LANGUAGES, Voice, table
 
 #: Field -> values away from its default.
 AWAY = {
@@ -121,9 +121,9 @@ def test_each_field_of_an_extra_award_is_told(code, lang):
     assert len(texts) == len(AWARDS) + 1
 
 
-@pytest.mark.parametrize("key", sentences())
-def test_each_sentence_has_all_languages_and_the_same_placeholders(key):
-    by_language = sentences()[key]
+@pytest.mark.parametrize(("name", "key"), [(name, key) for name in ("wording", "telling") for key in table(name)])
+def test_each_sentence_has_all_languages_and_the_same_placeholders(name, key):
+    by_language = table(name)[key]
     assert tuple(by_language) == LANGUAGES
     assert all(text.strip() for text in by_language.values())
     placeholders = [
@@ -134,19 +134,19 @@ def test_each_sentence_has_all_languages_and_the_same_placeholders(key):
 
 def test_each_sentence_is_used(monkeypatch):
     used = set()
-    say = wording._Voice.say
+    say = Voice.say
 
-    def spy(voice, key, **values):
+    def spy(self, key, **values):
         used.add(key)
-        return say(voice, key, **values)
+        return say(self, key, **values)
 
-    monkeypatch.setattr(wording._Voice, "say", spy)
+    monkeypatch.setattr(voice.Voice, "say", spy)
     for field, value in CASES:
         rules_with(field, value)[1].describe()
     for fields in AWARDS:
         kf.Rules(extra={"club": Award(**{"of": "own", "amount": "1/3"} | fields)}).describe()
     kf.Rules(absence_decay=True, values_from=kf.Rules()).describe()
-    assert used == set(sentences())
+    assert used == set(table("wording"))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

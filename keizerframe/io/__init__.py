@@ -56,16 +56,29 @@ def read(path: str | Path) -> Season:
         file = _file_of(path, name)
         if file is not None:
             found[name] = read_frame(file) if file.suffix.lower() == ".parquet" else tables.read_csv(file)
-    if "games" not in found:
-        raise FileFormatError(
-            f"{path}: no games found; a season is a folder with games.csv (and players.csv, rounds.csv) or "
-            "games.parquet, or one such file"
-        )
+    games_file(path)
     frames = {name: frame for name, (frame, _) in found.items()}
     if not any("season" in frame for frame in frames.values()):
         frames = {name: frame.assign(season=label) for name, frame in frames.items()}
     origins = {name: origin for name, (_, origin) in found.items()}
     return Season(frames["games"], frames.get("players"), frames.get("rounds"), origins=origins)
+
+
+def games_file(path: Path) -> Path:
+    """Return the file that holds the games of a season.
+
+    Raises
+    ------
+    FileFormatError
+        If there is none.
+    """
+    file = _file_of(path, "games")
+    if file is None:
+        raise FileFormatError(
+            f"{path}: no games found; a season is a folder with games.csv (and players.csv, rounds.csv) or "
+            "games.parquet, or one such file"
+        )
+    return file
 
 
 def _file_of(path: Path, name: str) -> Path | None:

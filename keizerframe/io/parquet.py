@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import uuid
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pyarrow.parquet as pq
 
 from keizerframe.columns import Origin
 from keizerframe.errors import FileFormatError
+from keizerframe.io.atomic import replacing
 from keizerframe.season import Season
 from keizerframe.standings import STANDINGS_SCHEMA
 
@@ -101,7 +100,7 @@ def _table(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
 
 
 def _write(table: pa.Table, path: Path, facts: dict[str, Any]) -> None:
-    """Write under a temporary name, sync, rename."""
+    """Write a table with our own facts in its metadata."""
     own = {
         "schema_version": SCHEMA_VERSION,
         "creator": f"keizerframe {metadata.version('keizerframe')}",
@@ -109,15 +108,8 @@ def _write(table: pa.Table, path: Path, facts: dict[str, Any]) -> None:
     }
     kept = {key: value for key, value in (table.schema.metadata or {}).items() if key != METADATA_KEY}
     table = table.replace_schema_metadata({**kept, METADATA_KEY: json.dumps(own, sort_keys=True).encode()})
-    waiting = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with waiting.open("wb") as stream:
-            pq.write_table(table, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        waiting.replace(path)
-    finally:
-        waiting.unlink(missing_ok=True)
+    with replacing(path) as stream:
+        pq.write_table(table, stream)
 
 
 def read_frame(path: Path) -> tuple[pd.DataFrame, Origin]:

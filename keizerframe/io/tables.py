@@ -21,7 +21,7 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, Origin]:
     FileFormatError
         If the file is empty, or a line has more cells than the header.
     """
-    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=_delimiter(path))
+    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=delimiter(path))
     header: list[str] = []
     rows: list[list[str | None]] = []
     lines: list[int] = []
@@ -50,6 +50,27 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, Origin]:
     return frame, Origin(path.name, np.asarray(lines, dtype=np.int64))
 
 
+def read_table(path: Path) -> pd.DataFrame:
+    """Return a table that is no season, such as a published one: CSV as text, or parquet."""
+    return pd.read_parquet(path) if path.suffix.lower() == ".parquet" else read_csv(path)[0]
+
+
+def read_ids(path: Path) -> list[str]:
+    """Return the players a file names: its column ``player``, or one id a line.
+
+    Raises
+    ------
+    FileFormatError
+        If it names nobody.
+    """
+    lines = [line.strip() for line in decoded(path).splitlines() if line.strip()]
+    if lines and "player" in [cell.strip().lower() for cell in lines[0].split(delimiter(path))]:
+        lines = read_csv(path)[0]["player"].dropna().tolist()
+    if not lines:
+        raise FileFormatError(f"{path}: nobody is named; give one player a line, or a column 'player'")
+    return lines
+
+
 def decoded(path: Path) -> str:
     """Return a text file's content; what is not UTF-8 is read as Windows-1252."""
     content = path.read_bytes()
@@ -59,7 +80,7 @@ def decoded(path: Path) -> str:
         return content.decode("cp1252", errors="replace")
 
 
-def _delimiter(path: Path) -> str:
+def delimiter(path: Path) -> str:
     """Return the separator that the first line uses most."""
     first = next((line for line in decoded(path).splitlines() if line.strip()), "")
     return max(",;\t", key=first.count)

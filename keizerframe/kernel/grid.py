@@ -7,7 +7,7 @@ share one coding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 NEVER = np.iinfo(np.int32).max
 NOBODY = -1
+#: The tie key that stands for the start order, whatever that is.
+START = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ class Counting:
     everybody
         Whether the roster is everybody, whenever they join.
     start, ties
-        The keys that order the start ranking, and those that decide equal scores, the most important first.
+        The keys that order the start ranking, and those that decide equal scores, the most important first; START
+        stands for the start order itself.
     lookahead
         Rounds after the last one that the roster looks ahead, unless a roster round is given.
     """
@@ -170,6 +173,9 @@ def dense(grid: Grid, seasons: IntArray) -> tuple[IntArray, ...]:
     )
     count, extent = len(seasons), (depth, width)
     shapes = [(count, *(extent[axis] for axis in axes)) for _, _, axes, _ in sources]
+    if count > 1 and (seasons == seasons[0]).all():
+        once = dense(grid, seasons[:1])
+        return tuple(np.broadcast_to(one, shape) for one, shape in zip(once, shapes, strict=True))
     if count and (n_rounds == depth).all() and (n_players == width).all() and (np.diff(seasons) == 1).all():
         first, last = seasons[0], seasons[-1] + 1
         return tuple(
@@ -186,42 +192,73 @@ def dense(grid: Grid, seasons: IntArray) -> tuple[IntArray, ...]:
     return padded
 
 
-def encode(
-    grid: Grid,
-    seasons: IntArray,
-    counting: Counting,
-    *,
-    through: int | None,
-    roster_round: int | None,
-    part: int | None = None,
-    start: IntArray | None = None,
-) -> Coded:
-    """Return the codes of `seasons` under one way of counting.
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which tables to make: whatever is not given is as the season and the rules have it.
 
     Parameters
     ----------
-    grid
-        All seasons.
     seasons
-        Which of them, shape [S].
-    counting
-        How rows become codes.
+        The season of each table, shape [E]; None = every season once.
     through
-        The last round to score; None = all.
+        The last round to score, one for all or one a table.
     roster_round
-        The round that decides who is in the roster; None = the last scored (plus ``counting.lookahead``).
+        The round that decides who is in the roster, one for all or one a table; None = the last scored, plus
+        ``Counting.lookahead``.
     part
-        The only part to score; None = all.
+        The only part to score.
     start
-        Start places of all players of the grid in place of those of ``counting.start``; None = those.
+        Start places of the players (position in their season) in place of the start order, shape [E, N].
+    edits
+        Table, round (position), player (position) and the outcome that stands there instead, shape [4, edits].
     """
+
+    seasons: IntArray | None = None
+    through: int | IntArray | None = None
+    roster_round: int | IntArray | None = None
+    part: int | None = None
+    start: IntArray | None = None
+    edits: IntArray | None = None
+
+    def all_seasons(self, grid: Grid) -> IntArray:
+        """Return the season of each table."""
+        return np.arange(len(grid.n_players)) if self.seasons is None else self.seasons
+
+    def select(self, tables: IntArray, grid: Grid) -> Scope:
+        """Return the scope of some of the tables (ascending)."""
+        edits = self.edits
+        if edits is not None:
+            edits = edits[:, np.isin(edits[0], tables)]
+            edits = np.concatenate([np.searchsorted(tables, edits[:1]), edits[1:]])
+
+        def chosen(one: int | IntArray | None) -> int | IntArray | None:
+            return one[tables] if isinstance(one, np.ndarray) else one
+
+        return replace(
+            self,
+            seasons=self.all_seasons(grid)[tables],
+            through=chosen(self.through),
+            roster_round=chosen(self.roster_round),
+            start=None if self.start is None else self.start[tables],
+            edits=edits,
+        )
+
+
+def encode(grid: Grid, counting: Counting, scope: Scope) -> Coded:
+    """Return the codes of the tables in `scope` under one way of counting."""
+    seasons = scope.all_seasons(grid)
+    count = len(seasons)
     numbers, parts, joined, left, whose, outcome = dense(grid, seasons)
+    if scope.edits is not None:
+        table, r, player, told = scope.edits
+        outcome = outcome.copy()
+        outcome[table, r, player] = told
     played = numbers > 0
-    if through is not None:
-        played = played & (numbers <= through)
+    if scope.through is not None:
+        played = played & (numbers <= np.broadcast_to(scope.through, count)[:, None])
     last = np.where(played, numbers, 0).max(axis=1, initial=0)
-    if part is not None:
-        played = played & (parts == part)
+    if scope.part is not None:
+        played = played & (parts == scope.part)
     if (np.diff(played, axis=1, append=False) & ~played).any():
         # Rounds that are not scored come last, so that ranking r is the one after the r-th round scored.
         order = np.argsort(~played, axis=1, kind="stable")
@@ -229,7 +266,9 @@ def encode(
         played = np.take_along_axis(played, order, axis=1)
         whose = np.take_along_axis(whose, order[:, :, None], axis=1)
         outcome = np.take_along_axis(outcome, order[:, :, None], axis=1)
-    decisive = last + counting.lookahead if roster_round is None else np.full(len(seasons), roster_round)
+    decisive = last + counting.lookahead
+    if scope.roster_round is not None:
+        decisive = np.broadcast_to(scope.roster_round, count)
     here = np.arange(joined.shape[1]) < grid.n_players[seasons][:, None]
     withdrawn = here & (left < decisive[:, None])
     roster = here & (counting.everybody | (joined <= decisive[:, None]))
@@ -237,11 +276,12 @@ def encode(
         roster &= ~withdrawn
     outcome = _claims(outcome, whose, numbers, joined, left, roster, withdrawn, played, counting)
     place = _places(grid, seasons, joined.shape[1])
-    column = np.lexsort((*(place[key] for key in reversed(counting.ties)), ~roster), axis=1)
-    first = [place[key] for key in reversed(counting.start)]
-    if start is not None:
-        first = [_padded(start, grid, seasons, joined.shape[1])]
-    order = np.argsort(np.lexsort((*first, ~roster), axis=1), axis=1)
+    first = [place[key] for key in counting.start]
+    if scope.start is not None:
+        first = [scope.start[:, : joined.shape[1]]]
+    order = np.argsort(np.lexsort((*reversed(first), ~roster), axis=1), axis=1)
+    ties = [key for one in counting.ties for key in (first if one == START else [place[one]])]
+    column = np.lexsort((*reversed(ties), ~roster), axis=1)
     if not (column == np.arange(column.shape[1])).all():
         where = np.argsort(column, axis=1)
         outcome = np.take_along_axis(outcome, column[:, None, :], axis=2)

@@ -15,6 +15,10 @@ BoolArray = npt.NDArray[np.bool_]
 LARGEST = 2**62
 
 
+#: Why a code is not paid: beyond the absence limit, beyond its own cap, outside its rounds.
+LIMIT, CAP, WINDOW = 1, 2, 3
+
+
 class Of(IntEnum):
     """Whose value number an award shares."""
 
@@ -118,16 +122,30 @@ def points_table(tariff: Tariff, values: IntArray, meaning: Meaning) -> IntArray
     epoch = np.minimum(meaning.epoch, len(tariff.limit) - 1)
     at = epoch, meaning.outcome
     value = np.where(tariff.of[at][:, None] == Of.FIXED, tariff.value_unit, values[..., None, :])
-    absent, limit = tariff.counted[meaning.outcome], tariff.limit[epoch]
-    halvings = np.where(absent & tariff.decay[epoch], np.maximum(meaning.ordinal - 1, 0), 0)[:, None]
+    halvings = halvings_of(tariff, meaning)[:, None]
     once = np.zeros_like(halvings) if tariff.floored else halvings
     units = _items(tariff, value, tariff.numerator[at][:, None], tariff.denominator[at][:, None], once)
     if tariff.floored:
         units = units >> np.minimum(halvings, 63)
-    unpaid = tariff.unpaid[at] | (absent & (limit > 0) & (meaning.ordinal > limit))
-    unpaid |= (tariff.cap[at] > 0) & (meaning.nth > tariff.cap[at])
-    units[..., unpaid, :] = 0
+    units[..., unpaid_by(tariff, meaning) > 0, :] = 0
     return units
+
+
+def halvings_of(tariff: Tariff, meaning: Meaning) -> IntArray:
+    """Return how often decay halves what each code pays, shape [C]."""
+    epoch = np.minimum(meaning.epoch, len(tariff.limit) - 1)
+    decays = tariff.counted[meaning.outcome] & tariff.decay[epoch]
+    return np.where(decays, np.maximum(meaning.ordinal - 1, 0), 0)
+
+
+def unpaid_by(tariff: Tariff, meaning: Meaning) -> IntArray:
+    """Return what keeps each code from being paid, shape [C]: 0 nothing, else LIMIT, CAP or WINDOW."""
+    epoch = np.minimum(meaning.epoch, len(tariff.limit) - 1)
+    at = epoch, meaning.outcome
+    limit = tariff.limit[epoch]
+    beyond = tariff.counted[meaning.outcome] & (limit > 0) & (meaning.ordinal > limit)
+    capped = (tariff.cap[at] > 0) & (meaning.nth > tariff.cap[at])
+    return np.select([tariff.unpaid[at], beyond, capped], [WINDOW, LIMIT, CAP], 0)
 
 
 def own_units(tariff: Tariff, values: IntArray, stages: int) -> IntArray:

@@ -5,7 +5,7 @@ A mode says which ranking values which rows; everything else is the same for all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,22 +80,57 @@ class Rows:
         return cls(*np.divmod(np.arange(seasons * versions), versions))
 
 
+@dataclass(frozen=True, slots=True)
+class Valuation:
+    """Which rankings value the rows of the tables that count.
+
+    Parameters
+    ----------
+    row
+        The row of the batch each table belongs to (all tables of a cycle belong to one row), shape [M].
+    ranks
+        Rankings 0 .. K-1 of each table, shape [K, M, N].
+    source
+        Which of them values the rows of each round, the last entry the own value number, shape [M, R + 1].
+    """
+
+    row: IntArray
+    ranks: IntArray
+    source: IntArray
+
+    def portions(self, size: int) -> Iterator[Valuation]:
+        """Yield the tables in portions."""
+        for start in range(0, len(self.row), size):
+            some = slice(start, start + size)
+            yield Valuation(self.row[some], self.ranks[:, some], self.source[some])
+
+    def of(self, r: int) -> IntArray:
+        """Return the ranking that values the r-th round of each table (-1: the own value number), shape [M, N]."""
+        return self.ranks[self.source[:, r], np.arange(len(self.row))].astype(np.intp)
+
+
+def valued(coded: Coded, prices: Prices, rows: Rows, r: int, rank: IntArray) -> tuple[IntArray, BoolArray, IntArray]:
+    """Return the rank that values each player's r-th row [rows, N], whether there is nobody to value it; the codes."""
+    code, whose = coded.code[rows.season, r], coded.whose[rows.season, r]
+    count, width = rank.shape
+    codes = prices.of_opponent.shape[1]
+    of_opponent = prices.of_opponent.ravel().take((rows.version * codes)[:, None] + code)
+    nobody = of_opponent & (whose == NOBODY)
+    where = np.where(of_opponent & ~nobody, whose, np.arange(width))
+    return rank.ravel().take((np.arange(count) * width)[:, None] + where), nobody, code
+
+
 def items(coded: Coded, prices: Prices, rows: Rows, r: int, rank: IntArray) -> tuple[IntArray, IntArray]:
     """Return what each player earns in the r-th round [rows, N] if `rank` values it, and the codes.
 
     This is the ledger's ``T[code, rank[whose]]``.
     """
-    code, whose = coded.code[rows.season, r], coded.whose[rows.season, r]
-    count, width = rank.shape
-    _, sizes, codes, _ = prices.table.shape
-    of_opponent = prices.of_opponent.ravel().take((rows.version * codes)[:, None] + code)
-    unpaid = of_opponent & (whose == NOBODY)
-    valued = np.where(of_opponent & ~unpaid, whose, np.arange(width))
-    valued = rank.ravel().take((np.arange(count) * width)[:, None] + valued)
+    by, nobody, code = valued(coded, prices, rows, r, rank)
+    _, sizes, codes, width = prices.table.shape
     at = ((rows.version * sizes + prices.size[rows.season]) * codes)[:, None] + code
-    paid = prices.table.ravel().take(at * width + valued)
-    if unpaid.any():
-        paid[unpaid] = 0
+    paid = prices.table.ravel().take(at * width + by)
+    if nobody.any():
+        paid[nobody] = 0
     return paid, code
 
 
@@ -138,22 +173,38 @@ def rankings(coded: Coded, prices: Prices, ages: Ages) -> tuple[IntArray, Contra
     return history, growing if alike else None
 
 
-def last_tables(coded: Coded, prices: Prices, ages: Ages) -> Tables:
-    """Return the last table of each row, recalculated round after round."""
+def last_tables(coded: Coded, prices: Prices, ages: Ages) -> tuple[Tables, Valuation]:
+    """Return the last table of each row, recalculated round after round, and what valued it."""
     history, whole = rankings(coded, prices, ages)
+    valuation = valuation_by(history, coded, ages, len(prices.values))
     if whole is None:
-        return evaluate(coded, prices, ages, history)
+        return evaluate(coded, prices, valuation), valuation
     every = np.arange(history.shape[1])
     rows = Rows.all(len(coded.size), len(prices.values))
-    last = coded.scored[rows.season]
-    rank = history[np.maximum(last - ages.earlier, 0) if ages.earlier else last, every].astype(np.intp)
-    own = prices.own_term((rows.season, rows.version), prices.stage(last), rank, coded.start)
+    rank = valuation.of(-1)
+    own = prices.own_term((rows.season, rows.version), prices.stage(coded.scored)[rows.season], rank, coded.start)
     raw = Layout(whole, every).image(rank).astype(np.int64) + own
     tally = Tally(whole)
     tally.add(every, rank, raw, prices.settle(raw, rows.version))
     tally.flush()
     tally.tables.rank = ranking(_behind(tally.tables.units, coded, rows))
-    return tally.tables
+    return tally.tables, valuation
+
+
+def valuation_by(history: IntArray, coded: Coded, ages: Ages, versions: int) -> Valuation:
+    """Return how the rankings of `history` value the last table of each row."""
+    depth = coded.code.shape[1]
+    last = coded.scored[Rows.all(len(coded.size), versions).season]
+    source = np.zeros((int(last.max(initial=0)) + 1, depth + 1), dtype=np.intp)
+    for table in np.unique(last[last > 0]):
+        source[table, :table], source[table, -1] = ages.sources(int(table)), ages.of_own(int(table))
+    return Valuation(np.arange(len(last)), history, source[last])
+
+
+def valuation_of(used: Sequence[tuple[IntArray, IntArray]], depth: int) -> Valuation:
+    """Return a valuation by one ranking a table: (rows, rankings) as the fixed point used them."""
+    row, rank = (np.concatenate(column) for column in zip(*used, strict=True))
+    return Valuation(row, rank[None], np.zeros((len(row), depth + 1), dtype=np.intp))
 
 
 def _behind(units: IntArray, coded: Coded, rows: Rows) -> IntArray:
@@ -165,55 +216,52 @@ def _behind(units: IntArray, coded: Coded, rows: Rows) -> IntArray:
     return np.where(outside, units.min(initial=0) - 1, units)
 
 
-def evaluate(coded: Coded, prices: Prices, ages: Ages, history: IntArray) -> Tables:
-    """Return the last table of each row, valued by the rankings of `history`, round by round and by part."""
-    seasons, depth, width = coded.code.shape
-    versions = len(prices.values)
-    rows = Rows.all(seasons, versions)
-    out = blank_tables(len(rows.season), len(PARTS), width)
-    which = np.arange(len(rows.season))
-    last = coded.scored[rows.season]
-    sources = np.zeros((int(last.max(initial=0)) + 1, depth), dtype=np.int64)
-    for table in np.unique(last):
-        sources[table, :table] = ages.sources(int(table))
-    for r in range(depth):
-        paid, code = items(coded, prices, rows, r, history[sources[last, r], which].astype(np.intp))
-        part = prices.part[code]
-        for number in PARTS:
-            out.parts[:, number] += np.where(part == number, paid, 0)
-    own_source = np.array([ages.of_own(table) if table else 0 for table in range(int(last.max(initial=0)) + 1)])
-    rank = history[own_source[last], which].astype(np.intp)
-    out.parts[:, OWN_VALUE] += prices.own_term((rows.season, rows.version), prices.stage(last), rank, coded.start)
-    out.units = prices.settle(out.parts.sum(axis=1), rows.version)
-    out.values = np.take_along_axis(prices.values[rows.version, prices.size[rows.season]], rank, axis=1)
-    out.tables[:] = 1
-    out.rank = ranking(_behind(out.units, coded, rows))
-    return out
+#: Tables valued at a time: bounds the memory of long cycles.
+_AT_ONCE = 4096
 
 
-def sums_at(coded: Coded, prices: Prices, used: Sequence[tuple[IntArray, IntArray]]) -> Tables:
-    """Return the sums of the tables that rankings (seasons, ranks) of another list give, part by part."""
+def evaluate(coded: Coded, prices: Prices, valuation: Valuation) -> Tables:
+    """Return the sums of the tables of each row, valued round by round and told by part."""
     seasons, depth, width = coded.code.shape
     versions = len(prices.values)
     out = blank_tables(seasons * versions, len(PARTS), width)
-    out.divisor[:] = 0
-    for season, ranks in used:
-        rows = Rows(np.repeat(season, versions), np.tile(np.arange(versions), len(season)))
-        into = rows.season * versions + rows.version
-        rank = np.repeat(ranks, versions, axis=0).astype(np.intp)
-        parts = np.zeros((len(into), len(PARTS), width), dtype=np.int64)
+    for some in valuation.portions(_AT_ONCE):
+        rows = Rows(*np.divmod(some.row, versions))
+        parts = np.zeros((len(some.row), len(PARTS), width), dtype=np.int64)
         for r in range(depth):
-            paid, code = items(coded, prices, rows, r, rank)
+            paid, code = items(coded, prices, rows, r, some.of(r))
             for number in PARTS:
                 parts[:, number] += np.where(prices.part[code] == number, paid, 0)
+        rank = some.of(-1)
         stage = prices.stage(coded.scored)[rows.season]
         parts[:, OWN_VALUE] += prices.own_term((rows.season, rows.version), stage, rank, coded.start)
         values = np.take_along_axis(prices.values[rows.version, prices.size[rows.season]], rank, axis=1)
-        # Seasons stand once in each of the portions, so nothing is added twice here.
-        out.parts[into] += parts
-        out.units[into] += prices.settle(parts.sum(axis=1), rows.version)
-        out.values[into] += values
-        out.tables[into] += 1
-        out.divisor[into] += 1
+        for sums, addends in (
+            (out.parts, parts),
+            (out.units, prices.settle(parts.sum(axis=1), rows.version)),
+            (out.values, values),
+            (out.tables, 1),
+        ):
+            np.add.at(sums, some.row, addends)
+    out.divisor = out.tables.copy()
     out.rank = ranking(_behind(out.units, coded, Rows.all(seasons, versions)))
     return out
+
+
+def shared_out(coded: Coded, prices: Prices, valuation: Valuation) -> tuple[IntArray, IntArray]:
+    """Return what each round's row pays, and the value number it shares (in the value unit), summed over tables.
+
+    Both have the shape [rows, R, N].
+    """
+    seasons, depth, width = coded.code.shape
+    versions = len(prices.values)
+    units, values = (np.zeros((seasons * versions, depth, width), dtype=np.int64) for _ in range(2))
+    for some in valuation.portions(_AT_ONCE):
+        rows = Rows(*np.divmod(some.row, versions))
+        by_rank = prices.values[rows.version, prices.size[rows.season]]
+        for r in range(depth):
+            rank = some.of(r)
+            np.add.at(units[:, r], some.row, items(coded, prices, rows, r, rank)[0])
+            by, _, _ = valued(coded, prices, rows, r, rank)
+            np.add.at(values[:, r], some.row, np.take_along_axis(by_rank, by, axis=1))
+    return units, values

@@ -16,6 +16,8 @@ import pytest
 import keizerframe as kf
 from keizerframe import scoring
 from keizerframe.catalog import resolve_rules
+from keizerframe.entries import Batch, scored_batches
+from keizerframe.kernel.grid import Scope
 from tests.bench.seasons import make_frames
 
 RULES = resolve_rules(
@@ -47,14 +49,14 @@ class Work:
     def ingest(self) -> kf.Season:
         return kf.Season(*self.frames)
 
-    def kernel(self) -> list[scoring.Batch]:
-        return list(scoring._batches(self.season, list(RULES.values()), scoring.Scope()))
+    def kernel(self) -> list[Batch]:
+        return list(scored_batches(self.season, list(RULES.values()), Scope()))
 
-    def previous(self) -> list[scoring.Batch]:
-        return list(scoring._batches(self.season, list(PREVIOUS.values()), scoring.Scope()))
+    def previous(self) -> list[Batch]:
+        return list(scored_batches(self.season, list(PREVIOUS.values()), Scope()))
 
     def output(self) -> object:
-        return scoring._frame(self.season, RULES, self.batches, 0)
+        return scoring._frame(self.season, RULES, self.batches, Scope(), 0)
 
     def whole(self) -> object:
         return kf.score(kf.Season(*self.frames), RULES)

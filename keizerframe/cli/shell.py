@@ -1,0 +1,123 @@
+"""What all commands share: the application, its options, reading, printing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from keizerframe.errors import RulesError, UnknownNameError
+from keizerframe.io import read
+from keizerframe.season import Season
+
+_EPILOGUE = """\
+Examples:
+  keizerframe score data/waagtoren --rules knsb --season 2023-24 --top 10
+  keizerframe compare data/waagtoren --rules knsb freekeizer --out scores
+  keizerframe explain club/ --rules knsb --player p7 --since 11 --words
+  keizerframe diagnose club/ --rules knsb freekeizer-0.5
+  keizerframe identify club/ --table published.csv --through 12
+  keizerframe rescore seasons/ --rules knsb freekeizer --out scores --workers 2
+  keizerframe pair club/ --rules knsb --round 12 --absent p3 p9 --append
+  keizerframe round-robin Anna Bram Carla Dirk --cycles 2 > games.csv
+  keizerframe check club/"""
+
+app = App(
+    name="keizerframe",
+    help="Re-score chess-club seasons under any Keizer rule set.",
+    help_epilogue=_EPILOGUE,
+    help_format="plaintext",
+    result_action="return_value",
+)
+notes = Console(stderr=True)
+
+RulesOption = Annotated[
+    list[str],
+    Parameter(
+        name="--rules",
+        consume_multiple=True,
+        negative=(),
+        help="Presets, rules files, or either with changes: knsb,loss_fraction=1/6",
+    ),
+]
+JsonOption = Annotated[bool, Parameter(name="--json", negative=(), help="Print JSON in place of a table")]
+QuietOption = Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), help="Print results and errors only")]
+ThroughOption = Annotated[int | None, Parameter(name="--through", help="Score the rounds up to this one")]
+SeasonOption = Annotated[
+    list[str] | None,
+    Parameter(name="--season", consume_multiple=True, negative=(), help="Only these seasons"),
+]
+PartsOption = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--parts",
+        consume_multiple=True,
+        negative=(),
+        help="The parts of every season by their rounds: 1-15 16-30, or autumn:1-15 spring:16-30",
+    ),
+]
+LangOption = Annotated[str, Parameter(name="--lang", help="en, nl, de or fr")]
+StartsOption = Annotated[int, Parameter(name="--starts", help="Random start orders to try")]
+PlayersOption = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
+OutOption = Annotated[Path | None, Parameter(name="--out", help="Folder for the parquet files")]
+
+
+def load(path: Path, labels: list[str] | None, parts: list[str] | None = None) -> Season:
+    """Read seasons, the chosen ones, divided into parts if asked."""
+    data = read(path)
+    for label in labels or []:
+        if label not in data.labels:
+            raise UnknownNameError("season", label, data.labels)
+    if labels is not None:
+        data = data.select(labels)
+    return data if parts is None else data.with_parts(dict(_part(number, one) for number, one in enumerate(parts, 1)))
+
+
+def _part(number: int, text: str) -> tuple[str, tuple[int, int]]:
+    """Return the name of a part, its first and its last round."""
+    name, _, rounds = text.rpartition(":")
+    first, dash, last = rounds.partition("-")
+    if not (dash and first.strip().isdigit() and last.strip().isdigit()):
+        raise RulesError([f"--parts {text}: write the first and the last round, as in 1-15 or autumn:1-15"])
+    return name or str(number), (int(first), int(last))
+
+
+def tell(line: str, quiet: bool) -> None:
+    """Print a line for people, unless they want quiet."""
+    if not quiet:
+        notes.print(line, highlight=False, soft_wrap=True)
+
+
+def print_table(frame: pd.DataFrame, title: str) -> None:
+    """Print a frame: a drawn table on a terminal, tab-separated lines into a pipe."""
+    if not sys.stdout.isatty():
+        print(frame.to_csv(sep="\t", index=False, lineterminator="\n"), end="")
+        return
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for name, dtype in frame.dtypes.items():
+        table.add_column(str(name), justify="right" if pd.api.types.is_numeric_dtype(dtype) else "left")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(_cell(value) for value in row))
+    Console().print(table)
+
+
+def print_csv(frame: pd.DataFrame) -> None:
+    """Print a frame as CSV."""
+    print(frame.to_csv(index=False, lineterminator="\n"), end="")
+
+
+def _cell(value: Any) -> str:
+    if pd.isna(value):
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def print_json(frame: pd.DataFrame) -> None:
+    """Print a frame as a JSON list of its rows."""
+    print(json.dumps(json.loads(frame.to_json(orient="records")), ensure_ascii=False, indent=1))

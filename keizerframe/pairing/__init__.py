@@ -1,0 +1,1 @@
+"""Pairing rounds and building schedules."""
