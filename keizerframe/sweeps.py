@@ -153,10 +153,10 @@ def sweep(
     >>> grid = kf.sweep(season, "knsb", loss_fraction=[0, "1/6"], absence_limit=[3, 5])
     >>> grid.summary[["loss_fraction", "absence_limit", "same_champion", "moved", "largest_move"]]
        loss_fraction  absence_limit  same_champion  moved  largest_move
-    0       0.000000              3           True     27             6
+    0       0.000000              3           True     29             8
     1       0.000000              5           True      0             0
-    2       0.166667              3           True     52            11
-    3       0.166667              5           True     49             9
+    2       0.166667              3           True     55            12
+    3       0.166667              5           True     52             9
     """
     data, rules = as_season(season), get_rules(base)
     label = rules.label or settings_text(rules) or "base"
