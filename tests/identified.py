@@ -20,6 +20,7 @@ VARIANTS = {
     "fixedabs": "fixed-absences",
     "decay": "decaying-absences",
 }
+_COMPUTED = " as chesspairing computes it"
 
 
 def published(name: str, through: int | None) -> tuple[kf.Season, pd.DataFrame]:
@@ -47,6 +48,8 @@ def said(season: kf.Season, table: pd.DataFrame, right: str, **options) -> str:
         return "wrong"
     if len(lead) == 1:
         return f"first, {found.verdict}"
+    if all(name.endswith(_COMPUTED) for name in lead):
+        return "first, tied with other presets of the same program"
     return (
         f"{found.verdict}, the right one first of those tied"
         if lead[0] == right
@@ -87,6 +90,6 @@ def chesspairing(*, every: int = 1, least_players: int = 1, least_rounds: int = 
             if case["name"] not in VARIANTS or len(case["scores"]) < least_players:
                 continue
             table = pd.DataFrame(case["scores"], columns=["player", "score", "rank"])
-            right = f"{VARIANTS[case['name']]} as chesspairing computes it"
+            right = f"{VARIANTS[case['name']]}{_COMPUTED}"
             name = f"{golden['id']} {case['name']} ({len(table)} players, {len(golden['rounds'])} rounds)"
             yield name, said(season_of(golden), table, right, roster_round=goldens.roster_round_of(golden))
