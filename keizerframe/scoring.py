@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from keizerframe.catalog import RulesArgument, resolve_rules
+from keizerframe.catalog import RulesArgument, resolve_rules, resolve_with_played
 from keizerframe.errors import RulesError, ScoreRangeError
 from keizerframe.kernel.contraction import Contraction, Prices
 from keizerframe.kernel.grid import Coded, Counting, encode
@@ -46,7 +46,8 @@ def score(
     season
         One or many seasons, or a games frame.
     rules
-        A preset's name, Rules, a rules file, several of these, or a dict of labels to them.
+        A preset's name, Rules, a rules file, several of these, or a dict of labels to them; ``"as-played"`` =
+        the rules that came with each season.
     through
         Score the rounds up to this one; None = all.
     roster_round
@@ -70,7 +71,7 @@ def score(
     SeasonError
         If the games frame is faulty.
     UnknownNameError, RulesError
-        If a rule set does not exist or makes no sense.
+        If a rule set does not exist or makes no sense, or a season came without rules as played.
     ScoreRangeError
         If exact scores would not fit 64 bits.
 
@@ -92,21 +93,53 @@ def score(
     2     3      c           1.0    1.0
     """
     data = as_season(season)
-    rule_sets = resolve_rules(rules)
     scope = Scope(through=through, roster_round=roster_round)
     if by is None:
-        return _frame(data, rule_sets, list(_batches(data, list(rule_sets.values()), scope)), min_games)
-    return _by_part(data, rule_sets, scope, carry_over, min_games)
+        rule_sets = resolve_with_played(rules)
+        return _frame(data, rule_sets, _scored(data, rule_sets, scope), min_games)
+    return _by_part(data, resolve_rules(rules), scope, carry_over, min_games)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which rounds count, who is in the roster, and from which order it starts (None = the rules' own)."""
+    """Which rounds and seasons count, who is in the roster, from which order it starts (None = the rules' own)."""
 
     through: int | None = None
     roster_round: int | None = None
     part: int | None = None
     start: IntArray | None = None
+    seasons: IntArray | None = None
+
+
+def _scored(data: Season, rule_sets: Mapping[str, Rules | None], scope: Scope) -> list[Batch]:
+    """Score under all rule sets; None = as played: the seasons of each rule set they came with."""
+    common = {number: rules for number, rules in enumerate(rule_sets.values()) if rules is not None}
+    runs = [(list(common), list(common.values()), scope)] if common else []
+    for number, rules in enumerate(rule_sets.values()):
+        if rules is None:
+            own = _as_played(data)
+            runs += [([number], [played], replace(scope, seasons=seasons)) for played, seasons in own]
+    return [
+        replace(batch, rules=[numbers[i] for i in batch.rules])
+        for numbers, chosen, within in runs
+        for batch in _batches(data, chosen, within)
+    ]
+
+
+def _as_played(data: Season) -> list[tuple[Rules, IntArray]]:
+    """Return the rule sets that came with the seasons, and the seasons of each."""
+    if bare := unruled(data):
+        shown = ", ".join(repr(label) for label in bare[:5]) + (", ..." if len(bare) > 5 else "")
+        raise RulesError([f"as-played: no rules came with season {shown}: give Season(rules={{season: rules}})"])
+    seasons: dict[Rules, list[int]] = {}
+    for number, label in enumerate(data.labels):
+        seasons.setdefault(data.rules[label], []).append(number)
+    return [(rules, np.array(numbers)) for rules, numbers in seasons.items()]
+
+
+def unruled(data: Season) -> list[str]:
+    """Return the seasons that came without rules."""
+    return [label for label in data.labels if label not in data.rules]
 
 
 def _by_part(data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over: bool, min_games: int) -> pd.DataFrame:
@@ -169,6 +202,8 @@ def _batches(data: Season, rule_sets: Sequence[Rules], scope: Scope) -> Iterator
         groups.setdefault(key, []).append(number)
     sizes = data.grid.n_players
     by_size = np.argsort(sizes, kind="stable")
+    if scope.seasons is not None:
+        by_size = by_size[np.isin(by_size, scope.seasons)]
     for (counting, _, source), members in groups.items():
         chosen = [rule_sets[number] for number in members]
         tariffs = [tariff_of(rules, data.outcomes, source or rules) for rules in chosen]
@@ -341,7 +376,7 @@ def _game_counts(coded: Coded, outcomes: Sequence[str]) -> IntArray:
     return coded.counts @ weights.astype(np.int64)
 
 
-def _frame(data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], min_games: int) -> pd.DataFrame:
+def _frame(data: Season, rule_sets: Mapping[str, Any], batches: Sequence[Batch], min_games: int) -> pd.DataFrame:
     """Lay the tables of all batches into one frame: by season, rule set, place."""
     labels = list(rule_sets)
     size = np.zeros((len(data.labels), len(labels)), dtype=np.int64)

@@ -10,7 +10,8 @@ from keizerframe.columns import Origin
 from keizerframe.errors import FileFormatError
 from keizerframe.io import tables
 from keizerframe.io.parquet import read_frame, to_parquet
-from keizerframe.season import Season
+from keizerframe.rules import Rules
+from keizerframe.season import Frames, Season
 
 __all__ = ["read", "to_parquet"]
 
@@ -47,15 +48,31 @@ def read(path: str | Path) -> Season:
     >>> kf.read(folder).games.to_dict("records")[0]["result"]
     '1/2-1/2'
     """
-    path = Path(path)
+    return read_frames(Path(path)).season()
+
+
+def holds_season(path: Path) -> bool:
+    """Return whether `read` finds games in this folder or file."""
+    return _file_of(path, "games") is not None
+
+
+def read_frames(path: Path, label: str | None = None) -> Frames:
+    """Return what `read` finds, unchecked; `label` names a season without a label of its own."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    label = path.stem if path.is_file() else path.resolve().name
+    if label is None:
+        label = path.stem if path.is_file() else path.resolve().name
     found: dict[str, tuple[pd.DataFrame, Origin]] = {}
+    rules: dict[str, Rules] = {}
     for name in ("games", "players", "rounds"):
         file = _file_of(path, name)
-        if file is not None:
-            found[name] = read_frame(file) if file.suffix.lower() == ".parquet" else tables.read_csv(file)
+        if file is None:
+            continue
+        if file.suffix.lower() == ".parquet":
+            frame, origin, own = read_frame(file)
+            found[name], rules = (frame, origin), rules | own
+        else:
+            found[name] = tables.read_csv(file)
     if "games" not in found:
         raise FileFormatError(
             f"{path}: no games found; a season is a folder with games.csv (and players.csv, rounds.csv) or "
@@ -65,7 +82,7 @@ def read(path: str | Path) -> Season:
     if not any("season" in frame for frame in frames.values()):
         frames = {name: frame.assign(season=label) for name, frame in frames.items()}
     origins = {name: origin for name, (_, origin) in found.items()}
-    return Season(frames["games"], frames.get("players"), frames.get("rounds"), origins=origins)
+    return Frames(frames["games"], frames.get("players"), frames.get("rounds"), origins, rules)
 
 
 def _file_of(path: Path, name: str) -> Path | None:
