@@ -4,10 +4,19 @@ Dataframes in, dataframes out. Start with ``kf.score(kf.load_dataset("waagtoren"
 """
 
 from keizerframe.awards import Award
+from keizerframe.batch import Progress, Rescored, rescore
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
-from keizerframe.errors import KeizerError, KeizerWarning, RulesError, ScoreRangeError, SeasonError, UnknownNameError
+from keizerframe.errors import (
+    BatchError,
+    KeizerError,
+    KeizerWarning,
+    RulesError,
+    ScoreRangeError,
+    SeasonError,
+    UnknownNameError,
+)
 from keizerframe.io import read, to_parquet
 from keizerframe.io.chesspairing import rules_from_chesspairing
 from keizerframe.io.keizerforclubs import rules_from_keizerforclubs
@@ -17,9 +26,12 @@ from keizerframe.season import Season, concat
 
 __all__ = [
     "Award",
+    "BatchError",
     "Comparison",
     "KeizerError",
     "KeizerWarning",
+    "Progress",
+    "Rescored",
     "Rules",
     "RulesError",
     "ScoreRangeError",
@@ -32,6 +44,7 @@ __all__ = [
     "load_dataset",
     "presets",
     "read",
+    "rescore",
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",
     "score",

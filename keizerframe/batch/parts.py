@@ -216,7 +216,11 @@ class FaultyPart:
     name: str
     digest: str
     fault: str
-    labels: tuple[str, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One input, whatever it was meant to hold."""
+        return (self.name,)
 
     def load(self) -> Frames:
         """Say what is wrong."""

@@ -301,6 +301,8 @@ class _Survey:
             column = "season" in file.schema_arrow.names
             filled = [g for g in range(file.num_row_groups) if file.metadata.row_group(g).num_rows]
             groups = {g: distinct_labels(file, g) if column else [] for g in filled}
+            # A column without a single season is no column.
+            column = any(label for labels in groups.values() for label in labels)
         if not filled:
             self.notes.append(f"empty: {name}")
         if label is not None:
@@ -338,6 +340,9 @@ class _Survey:
         for index in found:
             if index.label is not None or index.has_column or not index.groups:
                 result.append(index)
+                if any("" in labels for labels in index.groups.values()):
+                    said = f"{index.name}: rows without a season: fill in the column season"
+                    self.parts.append(FaultyPart(f"{index.name}, rows without a season", index.digest, said))
             elif len(seasons) == 1:
                 only = next(iter(seasons))
                 groups = dict.fromkeys(index.groups, [only])

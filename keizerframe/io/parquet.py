@@ -85,12 +85,12 @@ def to_parquet(data: pd.DataFrame | Season, path: str | Path) -> Path:
             facts: dict[str, Any] = {"kind": name}
             if name == "games" and data.rules:
                 facts["rules"] = rules_texts(data.rules)
-            write_atomically(_table(getattr(data, name), schema), path / f"{name}.parquet", facts)
+            write_atomically(table_of(getattr(data, name), schema), path / f"{name}.parquet", facts)
         return path
     schema = next((known for known in _KNOWN_SCHEMAS if known.names == list(data.columns)), None)
     path.parent.mkdir(parents=True, exist_ok=True)
     kind = "standings" if schema is STANDINGS_SCHEMA else "frame"
-    write_atomically(_table(data, schema), path, {"kind": kind})
+    write_atomically(table_of(data, schema), path, {"kind": kind})
     return path
 
 
@@ -101,7 +101,7 @@ def rules_texts(rules: Mapping[str, Rules]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _table(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
+def table_of(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
     """Return a frame as an Arrow table; an all-missing column keeps its type through the schema."""
     if schema is None:
         return pa.Table.from_pandas(frame, preserve_index=False)
