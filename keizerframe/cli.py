@@ -10,15 +10,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from keizerframe.batch import Rescored
+from keizerframe.batch import rescore as rescore_seasons
 from keizerframe.catalog import presets as list_presets
-from keizerframe.catalog import resolve_rules
+from keizerframe.catalog import resolve_rules, resolve_with_played
 from keizerframe.comparison import compare as compare_rules
-from keizerframe.errors import KeizerError, KeizerWarning, RulesError, SeasonError, UnknownNameError
+from keizerframe.errors import (
+    KeizerError,
+    KeizerWarning,
+    RulesError,
+    SeasonError,
+    UnknownNameError,
+    describe_problem,
+)
 from keizerframe.io import read, to_parquet
 from keizerframe.scoring import score as score_season
 from keizerframe.season import Season
@@ -28,7 +38,13 @@ Examples:
   keizerframe score data/waagtoren --rules knsb --season 2023-24 --top 10
   keizerframe compare data/waagtoren --rules knsb freekeizer --out scores
   keizerframe compare club/ --rules knsb knsb,loss_fraction=1/6 --json | jq .
+  keizerframe rescore seasons/ --rules knsb freekeizer --out scores --workers 2
   keizerframe check club/"""
+_RESCORE_EPILOGUE = """\
+Examples:
+  keizerframe rescore seasons/ --rules knsb freekeizer --out scores --workers 2
+  keizerframe rescore data/waagtoren --rules knsb,loss_fraction=1/6 --out scores --quiet --json
+  keizerframe rescore s3://bucket/games --rules as-played knsb --out scores --no-resume"""
 
 app = App(
     name="keizerframe",
@@ -74,7 +90,7 @@ def score(
 
     Example: keizerframe score data/waagtoren --rules knsb --season 2023-24 --top 10
     """
-    resolve_rules(rules)
+    resolve_with_played(rules)
     standings = score_season(_load(path, season), rules, through=through)
     if out is not None:
         _tell(f"wrote {to_parquet(standings, out / 'standings.parquet')}", quiet)
@@ -142,6 +158,57 @@ def compare(
     if not quiet:
         _print_table(parts[0].fields, "fields that differ")
     return 0
+
+
+@app.command(help_epilogue=_RESCORE_EPILOGUE)
+def rescore(
+    source: str,
+    *,
+    rules: RulesOption,
+    out: Annotated[Path, Parameter(name="--out", help="Folder for the standings and the problems")],
+    workers: Annotated[int, Parameter(name="--workers", help="Processes that score at a time")] = 1,
+    resume: Annotated[
+        bool,
+        Parameter(name="--resume", negative="--no-resume", help="Go on where a run stopped; --no-resume begins anew"),
+    ] = True,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Score a data set of any size to parquet: files, folders of files, row groups, s3:// and the like.
+
+    SOURCE is a parquet file of games, a folder with games, players and rounds (each a parquet file or a
+    folder of them), or a folder of such folders or of what the other commands read. The standings are a
+    parquet data set, OUT/standings. A run that was stopped goes on when the same command is given again. A season
+    that cannot be scored is listed in OUT/problems.parquet; the exit status is then 1.
+    """
+    if workers < 1:
+        raise RulesError([f"--workers {workers}: give 1 or more"])
+    done = rescore_seasons(source, rules, out, workers=workers, resume=resume, progress=not quiet)
+    facts = {name: getattr(done, name) for name in ("seasons", "scored", "reported", "rows", "parts")}
+    facts |= {"seconds": round(done.seconds, 2), "out": str(done.out)}
+    if as_json:
+        print(json.dumps(facts, ensure_ascii=False, indent=1))
+    else:
+        _print_table(pd.DataFrame([facts]), "rescored")
+    _tell_problems(done, quiet)
+    return int(done.reported > 0)
+
+
+def _tell_problems(done: Rescored, quiet: bool) -> None:
+    """Say what could not be scored, and what else there is to say."""
+    if not quiet:
+        for note in done.notes[:10]:
+            notes.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
+        if len(done.notes) > 10:
+            notes.print(f"note: ... and {len(done.notes) - 10} more")
+    if not done.reported:
+        return
+    path = done.out / "problems.parquet"
+    lines = [
+        f"keizerframe: {done.reported} of {done.seasons} seasons could not be scored; all problems are in {path}:",
+        *(describe_problem(row) for row in pq.read_table(path).slice(0, SeasonError.shown).to_pylist()),
+    ]
+    notes.print("\n  ".join(lines), highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command
@@ -244,7 +311,7 @@ def _print_json(frame: pd.DataFrame) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0 = done, 1 = the data are faulty, 2 = the command is (unknown preset, option or value).
+    0 = done, 1 = the data are faulty, 2 = the command is (unknown preset, option or value), 130 = interrupted.
     """
     try:
         with warnings.catch_warnings():
@@ -262,6 +329,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeizerError, OSError) as fault:
         notes.print(f"keizerframe: {fault}", highlight=False, markup=False, soft_wrap=True)
         return 1
+
+    except KeyboardInterrupt:
+        notes.print("keizerframe: interrupted; what is finished is kept, the same command goes on with it")
+        return 130
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -37,7 +37,24 @@ ALLOWED = {
     "comparison": {"scoring", "season", "catalog", "rules", "errors"},
     "io": {"season", "columns", "errors", "standings", "awards", "catalog", "fields", "rules"},
     "datasets": {"io", "season", "errors"},
-    "cli": {"catalog", "comparison", "errors", "io", "scoring", "season"},
+    "batch.parts": {"columns", "errors", "intake", "io", "rules", "season"},
+    "batch.plan": {"batch.parts", "errors", "io", "season"},
+    "batch.manifest": {"batch.parts", "columns", "errors", "io", "rules"},
+    "batch.work": {
+        "batch.parts",
+        "batch.manifest",
+        "columns",
+        "errors",
+        "io",
+        "rules",
+        "scoring",
+        "season",
+        "standings",
+    },
+    "batch.bar": set(),
+    "batch.door": {"batch.manifest", "batch.plan", "batch.work", "batch.bar", "catalog", "errors", "io"},
+    "batch": {"batch.door"},
+    "cli": {"batch", "catalog", "comparison", "errors", "io", "scoring", "season"},
 }
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")

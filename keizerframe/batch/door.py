@@ -98,8 +98,7 @@ def rescore(
     """Score a source of any size under rule sets, to a parquet data set.
 
     A run that was ended in any way goes on where it stopped when it is called again, and ends with the same
-    bytes. The bytes do not depend on workers. Memory is bounded by a part: a row group of a parquet
-    file, a file or a folder that `read` knows, a Season of an iterable.
+    bytes, whatever the workers. A part bounds the memory: a row group, a file that `read` knows, a Season.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def rescore(
     resume
         False = begin anew, whatever of ours the folder holds.
     progress
-        True = a bar on stderr; or a function that is given `Progress` after every part.
+        True = a bar on stderr; a function is given `Progress` after every part.
     filesystem
         Where a source lies that is not on this machine; URIs such as ``s3://bucket/seasons`` need none.
 
@@ -131,25 +130,22 @@ def rescore(
 
     Raises
     ------
-    UnknownNameError, RulesError
-        If a rule set does not exist or makes no sense.
     BatchError
-        If a season lies in more than one part, the folder is in use, full, or of another run.
-    FileNotFoundError
-        If there is no such source.
+        If a season lies in more than one part, or the folder is in use, full, or of another run.
+    UnknownNameError, RulesError, FileNotFoundError
+        If there is no such rule set or source.
 
     Examples
     --------
     >>> import keizerframe as kf, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> source = kf.to_parquet(kf.load_dataset("waagtoren"), folder / "seasons")
-    >>> done = kf.rescore(source, ["knsb", "freekeizer"], folder / "scores")
-    >>> done.seasons, done.scored, done.reported, done.rows
-    (7, 7, 0, 1102)
-    >>> pd.read_parquet(done.standings)[["season", "rules", "place", "player", "score"]].head(2)
+    >>> kf.rescore(source, ["knsb", "freekeizer"], folder / "scores").rows
+    1102
+    >>> pd.read_parquet(folder / "scores" / "standings")[["season", "rules", "place", "player", "score"]].head(2)
         season rules  place player   score
-    0  2018-19  knsb      1   W134  1105.5
-    1  2018-19  knsb      2   W178  1038.0
+    0  2018-19  knsb      1   W134  1089.0
+    1  2018-19  knsb      2   W022  1020.5
     """
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
         raise ValueError(f"workers = {workers!r}: give the number of processes, 1 or more")
@@ -163,18 +159,23 @@ def rescore(
         with _reporter(progress, plan.seasons) as report:
             records = _Run(plan, folder, task, report, start).records(executor, workers)
         folder.finish(records)
-    result = Rescored(
-        seasons=sum(len(record.labels) for record in records),
-        scored=sum(len(record.labels) - record.reported for record in records),
-        reported=sum(record.reported for record in records),
-        rows=sum(record.rows for record in records),
-        parts=len(records),
-        seconds=time.perf_counter() - start,
-        out=path,
-        notes=(*plan.notes, *(note for record in records for note in record.notes)),
-    )
+    result = _result(records, plan.notes, path, time.perf_counter() - start)
     log.info("%s: %d seasons, %d rows in %.1f s", path, result.seasons, result.rows, result.seconds)
     return result
+
+
+def _result(records: list[Record], notes: tuple[str, ...], out: Path, seconds: float) -> Rescored:
+    seasons, reported = sum(len(record.labels) for record in records), sum(record.reported for record in records)
+    return Rescored(
+        seasons=seasons,
+        scored=seasons - reported,
+        reported=reported,
+        rows=sum(record.rows for record in records),
+        parts=len(records),
+        seconds=seconds,
+        out=out,
+        notes=(*notes, *(note for record in records for note in record.notes)),
+    )
 
 
 def _out_of(out: str | Path, plan: Plan) -> Path:
@@ -184,8 +185,8 @@ def _out_of(out: str | Path, plan: Plan) -> Path:
     path = Path(out).resolve()
     if path.exists() and not path.is_dir():
         raise BatchError([f"{path} is a file: name a folder"])
-    if plan.root is not None and (path == plan.root or plan.root in path.parents or path in plan.root.parents):
-        raise BatchError([f"{path} and the source {plan.root} lie in each other: write to a folder beside the source"])
+    if plan.root is not None and (path == plan.root or plan.root in path.parents):
+        raise BatchError([f"{path} lies in the source {plan.root}: write to a folder beside it"])
     return path
 
 

@@ -280,10 +280,10 @@ def _rules_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     return f"its rule sets are others ({'; '.join(said) or 'another order'})"
 
 
-def _source_changed(before: list[list[str]] | None, now: list[list[str]] | None) -> str:
+def _source_changed(before: Any, now: Any) -> str:
     if before is None or now is None:
         return "its source was of another kind"
-    old, new = {name: digest for name, digest in before}, {name: digest for name, digest in now}
+    old, new = dict(before), dict(now)
     said = [
         f"{what} {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}"
         for what, names in (

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
-from keizerframe.columns import Origin, is_missing, read_id
+from keizerframe.columns import Origin, is_missing, read_id, text_array
 from keizerframe.errors import FileFormatError
 from keizerframe.intake import GAME_COLUMNS, PLAYER_COLUMNS, ROUND_COLUMNS
 from keizerframe.io import read_frames
@@ -102,7 +102,7 @@ class Piece:
         rows = np.concatenate([np.arange(first[g], first[g + 1]) for g in self.groups]) if self.groups else first[:0]
         frame = frame_of(table.unify_dictionaries())
         if self.label is not None:
-            frame["season"] = pd.Categorical.from_codes(np.zeros(len(frame), dtype=np.int8), [self.label])
+            frame["season"] = text_array([self.label], np.zeros(len(frame), dtype=np.int8))
         return frame, rows, rules
 
 
@@ -186,27 +186,26 @@ class TextPart:
     ----------
     label
         The season the path names; None = the file's or folder's name, where the file has no column season.
+    prefix
+        What leads from the source to its files.
     """
 
     name: str
     digest: str
     path: Path
     label: str | None = None
+    prefix: str = ""
 
     @property
     def labels(self) -> None:
         """Known only once it is read."""
-        return
+        return None
 
     def load(self) -> Frames:
         """Return the frames, their origins named from the source on."""
         found = read_frames(self.path, self.label)
-        folder = f"{self.name}/" if self.path.is_dir() and self.name != "." else ""
-        named = {
-            kind: replace(origin, file=f"{folder}{origin.file}" if self.path.is_dir() else self.name)
-            for kind, origin in found.origins.items()
-        }
-        return replace(found, origins=named)
+        origins = {kind: replace(origin, file=self.prefix + origin.file) for kind, origin in found.origins.items()}
+        return replace(found, origins=origins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +257,8 @@ def season_parts(seasons: Iterable[Season]) -> Iterable[SeasonPart]:
         yield SeasonPart(f"season object {number}", digest_of(facts), season)
 
 
-def distinct_labels(file: pq.ParquetFile, group: int) -> list[str]:
+def distinct_labels(file: pq.ParquetFile, group: int) -> tuple[str, ...]:
     """Return the seasons of a row group."""
     column = file.read_row_group(group, columns=["season"]).column(0)
     values = pc.unique(column.combine_chunks()) if column.num_chunks else column
-    return sorted({label_of(value) for value in frame_of(pa.table({"season": values}))["season"].tolist()})
+    return tuple(sorted({label_of(value) for value in frame_of(pa.table({"season": values}))["season"].tolist()}))

@@ -146,7 +146,7 @@ class _Index:
     path: str
     name: str
     digest: str
-    groups: dict[int, list[str]]
+    groups: dict[int, tuple[str, ...]]
     label: str | None
     has_column: bool
 
@@ -264,8 +264,9 @@ class _Survey:
         here = Path(path)
         files = sorted(file for file in here.iterdir() if file.is_file()) if here.is_dir() else [here]
         digest = digest_of(label, [(file.name, self._digest(file.as_posix())) for file in files])
-        name = self._name(path) if path != self.base or here.is_file() else "."
-        self.parts.append(TextPart(name, digest, here, label))
+        name = self._name(path)
+        prefix = f"{name}/" if here.is_dir() else f"{name.rpartition('/')[0]}/" if "/" in name else ""
+        self.parts.append(TextPart(name, digest, here, label, "" if path == self.base else prefix))
 
     # --- parquet
 
@@ -285,9 +286,7 @@ class _Survey:
                         self.problems.append(f"{name}: cannot be read, and every season needs it: {fault}")
         games = self._labelled(indexes["games"], folder)
         seasons = {label for index in games for labels in index.groups.values() for label in labels}
-        beside = {
-            kind: self._beside(kind, found, seasons) for kind, found in indexes.items() if kind != "games"
-        }
+        beside = {kind: self._beside(kind, found, seasons) for kind, found in indexes.items() if kind != "games"}
         self._add_parts(games, seasons, beside)
 
     def _index(self, path: str, above: str | None) -> _Index:
@@ -300,7 +299,7 @@ class _Survey:
             rules_in(file.schema_arrow, name)
             column = "season" in file.schema_arrow.names
             filled = [g for g in range(file.num_row_groups) if file.metadata.row_group(g).num_rows]
-            groups = {g: distinct_labels(file, g) if column else [] for g in filled}
+            groups = {g: distinct_labels(file, g) if column else () for g in filled}
             # A column without a single season is no column.
             column = any(label for labels in groups.values() for label in labels)
         if not filled:
@@ -311,7 +310,7 @@ class _Survey:
                 self.problems.append(
                     f"{name}: its folder says season {label!r}, its column {sorted(others)[0]!r}: mend one of them"
                 )
-            groups = dict.fromkeys(groups, [label])
+            groups = dict.fromkeys(groups, (label,))
         return _Index(path, name, self._digest(path), groups, label, column)
 
     def _labelled(self, games: list[_Index], folder: str | None) -> list[_Index]:
@@ -328,7 +327,7 @@ class _Survey:
         for index in games:
             if index in bare:
                 label = folder or index.name.rpartition("/")[2].rpartition(".")[0]
-                groups = dict.fromkeys(index.groups, [label])
+                groups = dict.fromkeys(index.groups, (label,))
                 named.append(_Index(index.path, index.name, index.digest, groups, label, False))
             else:
                 named.append(index)
@@ -345,7 +344,7 @@ class _Survey:
                     self.parts.append(FaultyPart(f"{index.name}, rows without a season", index.digest, said))
             elif len(seasons) == 1:
                 only = next(iter(seasons))
-                groups = dict.fromkeys(index.groups, [only])
+                groups = dict.fromkeys(index.groups, (only,))
                 result.append(_Index(index.path, index.name, index.digest, groups, only, False))
             elif kind == "rounds" and len(found) == 1:
                 result.append(index)
@@ -355,12 +354,12 @@ class _Survey:
 
     def _add_parts(self, games: list[_Index], seasons: set[str], beside: dict[str, list[_Index]]) -> None:
         """Add a part for each row group, and for each file that is one season."""
-        everywhere = any(labels == [] for index in beside.get("rounds", ()) for labels in index.groups.values())
+        everywhere = any(not labels for index in beside.get("rounds", ()) for labels in index.groups.values())
         where: dict[str, dict[str, list[tuple[_Index, int]]]] = {kind: {} for kind in beside}
         for kind, indexes in beside.items():
             for index in indexes:
                 for group, labels in index.groups.items():
-                    for label in labels or [""]:
+                    for label in labels or ("",):
                         where[kind].setdefault(label, []).append((index, group))
 
         def add(name: str, labels: Sequence[str], own: list[tuple[_Index, int]]) -> None:
@@ -394,7 +393,9 @@ def _pieces(chosen: Sequence[tuple[_Index, int]]) -> tuple[Piece, ...]:
     for index, group in chosen:
         groups.setdefault(index.path, []).append(group)
         files[index.path] = index
-    return tuple(Piece(path, files[path].name, tuple(sorted(found)), files[path].label) for path, found in groups.items())
+    return tuple(
+        Piece(path, files[path].name, tuple(sorted(found)), files[path].label) for path, found in groups.items()
+    )
 
 
 def _is_parquet(path: str) -> bool:

@@ -84,13 +84,12 @@ def _outcome(task: Task, part: Part) -> tuple[list[str], pa.Table, Rows, int]:
     season, problems = _sound(frames, labels)
     bad = {str(row["season"]) for row in problems}
     tables: list[pd.DataFrame] = []
-    if season is not None:
-        if None in task.rules.values() and (bare := unruled(season)):
-            hint = "give the Season rules for it, or leave as-played out"
-            problems += [_row(label, part.name, "came without rules, so there are none as played", hint) for label in bare]
-            bad |= set(bare)
-            kept = [label for label in season.labels if label not in bare]
-            season = season.select(kept) if kept else None
+    if season is not None and None in task.rules.values() and (bare := unruled(season)):
+        hint = "give the Season rules for it, or leave as-played out"
+        problems += [_row(label, part.name, "came without rules, so there are none as played", hint) for label in bare]
+        bad |= set(bare)
+        kept = [label for label in season.labels if label not in bare]
+        season = season.select(kept) if kept else None
     if season is not None:
         tables = _scored(season, task.rules, part.name, problems, bad)
     return labels, _table(tables), problems, len(bad)
@@ -110,7 +109,7 @@ def _sound(frames: Frames, labels: list[str]) -> tuple[Season | None, Rows]:
         try:
             return frames.season(), problems
         except SeasonError as fault:
-            found: Rows = fault.problems.to_dict("records")
+            found: Rows = [{str(key): value for key, value in row.items()} for row in fault.problems.to_dict("records")]
         bad = {str(row["season"]) for row in found} & left
         if any(row["row"] is None and not row["season"] for row in found) or not bad:
             # A fault of the frames themselves: nothing in them can be trusted.

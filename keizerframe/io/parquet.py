@@ -96,9 +96,7 @@ def to_parquet(data: pd.DataFrame | Season, path: str | Path) -> Path:
 
 def rules_texts(rules: Mapping[str, Rules]) -> dict[str, dict[str, Any]]:
     """Return rule sets as JSON values: every field that decides scores, and where the rules come from."""
-    return {
-        label: one.written() | {"label": one.label, "source": one.source} for label, one in rules.items()
-    }
+    return {label: one.written() | {"label": one.label, "source": one.source} for label, one in rules.items()}
 
 
 def table_of(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
@@ -178,7 +176,8 @@ _WHOLE = {
 
 def frame_of(table: pa.Table) -> pd.DataFrame:
     """Return a table as a frame in which whole numbers are whole."""
-    return table.to_pandas(types_mapper=_WHOLE.get, ignore_metadata=True)
+    frame: pd.DataFrame = table.to_pandas(types_mapper=_WHOLE.get, ignore_metadata=True)
+    return frame
 
 
 def rules_in(schema: pa.Schema, path: object) -> dict[str, Rules]:
