@@ -3,6 +3,7 @@
 scoring   every golden option set of the documented scorer, in compatibility mode
 default   the same in default mode: what differs, and which field makes it equal again
 freekeizer, keizerforclubs, keizerforclubs-rows, one_pass   the programs' golden tables
+kill, disk, cluster, readers   batch rescoring (see tests/batch_proofs.py)
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rich.progress import track
 import keizerframe as kf
 from keizerframe.io.chesspairing import COMPATIBILITY
 from tests import goldens
+from tests.batch_proofs import PROOFS as BATCH
 
 Facts = tuple[dict[str, tuple[float, int]], str | None, int | None]
 
@@ -126,6 +128,8 @@ def main(name: str) -> int:
         counts = Counter(row[-1] for row in PROGRAMS[name]())
         print(f"{counts[True]} of {counts.total()} golden tables equal")
         return int(counts[False] > 0)
+    if name in BATCH:
+        return int(not BATCH[name]())
     print(__doc__)
     return 2
 

@@ -52,6 +52,11 @@ def digest_of(*facts: Any) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
+def damaged(fault: Exception) -> bool:
+    """Return whether a file is at fault: an error of the system (a network, a disk) has a number."""
+    return not isinstance(fault, OSError) or fault.errno is None
+
+
 def label_of(value: Any) -> str:
     """Return the label a cell of the column season stands for; '' if it is none."""
     try:
@@ -139,7 +144,8 @@ class TablePart:
         for kind in ("games", "players", "rounds"):
             pieces: tuple[Piece, ...] | None = getattr(self, kind)
             if pieces is not None:
-                wanted = None if kind == "games" or (kind == "rounds" and self.everywhere) else set(self.labels)
+                # Rows without a season are reported by a part of their own (see the plan).
+                wanted = None if kind == "games" or (kind == "rounds" and self.everywhere) else {*self.labels} - {""}
                 frames[kind], origins[kind], own = self._gather(kind, pieces, wanted)
                 rules |= own
         rules = {label: rules[label] for label in self.labels if label in rules}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from keizerframe.batch.parts import (
     SeasonPart,
     TablePart,
     TextPart,
+    damaged,
     digest_of,
     distinct_labels,
     season_parts,
@@ -146,7 +147,7 @@ class _Index:
     path: str
     name: str
     digest: str
-    groups: dict[int, tuple[str, ...]]
+    groups: Mapping[int, tuple[str, ...]]
     label: str | None
     has_column: bool
 
@@ -278,7 +279,9 @@ class _Survey:
             for path in paths:
                 try:
                     indexes[kind].append(self._index(path, label))
-                except (FileFormatError, pa.ArrowInvalid) as fault:
+                except (FileFormatError, pa.ArrowInvalid, OSError) as fault:
+                    if not damaged(fault):
+                        raise
                     name = self._name(path)
                     if kind == "games":
                         self.parts.append(FaultyPart(name, self._digest(path), f"{name}: cannot be read: {fault}"))

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from keizerframe.batch.manifest import Record, Target, record_bytes, record_path
-from keizerframe.batch.parts import Part, labels_in
+from keizerframe.batch.parts import Part, damaged, labels_in
 from keizerframe.columns import Origin
 from keizerframe.errors import FileFormatError, ScoreRangeError, SeasonError, gather_warnings
 from keizerframe.io.parquet import table_of
@@ -74,8 +74,7 @@ def _outcome(task: Task, part: Part) -> tuple[list[str], pa.Table, Rows, int]:
     try:
         frames = part.load()
     except (FileFormatError, pa.ArrowInvalid, OSError) as fault:
-        # The system's own errors (a network, a disk) are no fault of the data; a damaged file has no number.
-        if isinstance(fault, OSError) and fault.errno is not None:
+        if not damaged(fault):
             raise
         labels = list(part.labels or [part.name])
         said = f"cannot be read: {fault}" if not isinstance(fault, FileFormatError) else str(fault)

@@ -63,7 +63,14 @@ def measure(source: Path, out: Path, workers: int) -> None:
     start = time.perf_counter()
     done = kf.rescore(source, RULES, out, workers=workers, resume=False)
     seconds = time.perf_counter() - start
-    print(json.dumps({"seasons": done.seasons, "rows": done.rows, "seconds": seconds, "peak": peak()}))
+    facts = {
+        "seasons": done.seasons,
+        "rows": done.rows,
+        "seconds": seconds,
+        "peak": peak(),
+        "worker": peak(children=True),
+    }
+    print(json.dumps(facts))
 
 
 def report(source: Path, out: Path, workers: int) -> None:
@@ -72,11 +79,13 @@ def report(source: Path, out: Path, workers: int) -> None:
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     facts = json.loads(said)
+    workers_peak = f" and {facts['worker']:,.0f} MB a worker" if workers > 1 else ""
     rate = facts["seasons"] * len(RULES) / facts["seconds"]
     each = facts["seconds"] / facts["seasons"] * 1e3
     print(
         f"{facts['seasons']:8,d} seasons x {len(RULES)}, {workers} worker(s): {facts['seconds']:7.2f} s, "
-        f"{rate:8,.0f} season-rules/s, {each:6.3f} ms a season, peak {facts['peak']:6,.0f} MB, "
+        f"{rate:8,.0f} season-rules/s, {each:6.3f} ms a season, peak {facts['peak']:6,.0f} MB"
+        f"{workers_peak}, "
         f"{facts['rows']:,d} rows",
         flush=True,
     )
