@@ -67,6 +67,8 @@ def measure(source: Path, out: Path, workers: int) -> None:
         "seasons": done.seasons,
         "rows": done.rows,
         "seconds": seconds,
+        # Of this process and its children: what a machine shared with others cannot stretch.
+        "processor": sum(os.times()[:4]),
         "peak": peak(),
         "worker": peak(children=True),
     }
@@ -83,7 +85,8 @@ def report(source: Path, out: Path, workers: int) -> None:
     rate = facts["seasons"] * len(RULES) / facts["seconds"]
     each = facts["seconds"] / facts["seasons"] * 1e3
     print(
-        f"{facts['seasons']:8,d} seasons x {len(RULES)}, {workers} worker(s): {facts['seconds']:7.2f} s, "
+        f"{facts['seasons']:8,d} seasons x {len(RULES)}, {workers} worker(s): {facts['seconds']:7.2f} s "
+        f"(processor {facts['processor']:.1f} s), "
         f"{rate:8,.0f} season-rules/s, {each:6.3f} ms a season, peak {facts['peak']:6,.0f} MB"
         f"{workers_peak}, "
         f"{facts['rows']:,d} rows",
