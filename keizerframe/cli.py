@@ -52,6 +52,7 @@ app = App(
     help_epilogue=_EPILOGUE,
     help_format="plaintext",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `main` says what became of the work
 )
 notes = Console(stderr=True)
 
@@ -183,7 +184,11 @@ def rescore(
     """
     if workers < 1:
         raise RulesError([f"--workers {workers}: give 1 or more"])
-    done = rescore_seasons(source, rules, out, workers=workers, resume=resume, progress=not quiet)
+    try:
+        done = rescore_seasons(source, rules, out, workers=workers, resume=resume, progress=not quiet)
+    except KeyboardInterrupt:
+        notes.print("keizerframe: what is finished is kept, the same command goes on with it", soft_wrap=True)
+        raise
     facts = {name: getattr(done, name) for name in ("seasons", "scored", "reported", "rows", "parts")}
     facts |= {"seconds": round(done.seconds, 2), "out": str(done.out)}
     if as_json:
@@ -331,7 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
     except KeyboardInterrupt:
-        notes.print("keizerframe: interrupted; what is finished is kept, the same command goes on with it")
+        notes.print("keizerframe: interrupted")
         return 130
 
 

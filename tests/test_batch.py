@@ -147,6 +147,17 @@ def test_as_played_stands_beside_the_what_ifs(tmp_path):
     pd.testing.assert_frame_equal(found, scored(season, ["as-played", "knsb"]))
 
 
+@pytest.mark.parametrize("name", kf.presets()["name"])
+def test_rules_travel_whole(tmp_path, name):
+    rules = kf.get_rules(f"{name},absence_limit=2")
+    season = next(one_by_one(1))
+    season.rules["S0"] = rules
+    back = kf.read(kf.to_parquet(season, tmp_path / "in")).rules["S0"]
+    assert (back, back.label, back.source) == (rules, rules.label, rules.source)
+    for _ in range(2):
+        assert kf.rescore(season, ["as-played", rules], tmp_path / "out").scored == 1
+
+
 def test_a_season_without_rules_as_played_is_reported_and_refused_by_score(tmp_path):
     season = kf.load_dataset("waagtoren").select(["2018-19", "2019-20"])
     season.rules["2018-19"] = kf.get_rules("knsb")
@@ -436,6 +447,15 @@ def test_rows_without_a_season_are_reported_and_the_rest_is_scored(tmp_path):
     ]
 
 
+def test_a_season_column_that_cannot_be_read_is_no_season(tmp_path):
+    write(tmp_path / "in" / "x.parquet", **games("A", season=pa.array([2018.5, 2018.5])))
+    done = kf.rescore(tmp_path / "in", RULES, tmp_path / "out")
+    assert (done.scored, done.reported) == (0, 1)
+    assert done.problems[["row", "column", "value", "what"]].to_numpy().tolist() == [
+        [row, "season", "2018.5", "not an id"] for row in (0, 1)
+    ]
+
+
 def test_an_unreadable_file_is_an_input_that_is_reported(tmp_path):
     good = write(tmp_path / "in" / "a.parquet", **games("A", "B"))
     (tmp_path / "in" / "b.parquet").write_bytes(b"")
@@ -692,6 +712,8 @@ def test_a_season_in_two_text_files_or_two_objects_is_refused(tmp_path):
 
 
 def test_what_makes_no_sense_is_refused_before_any_work(source, tmp_path):
+    notes = tmp_path / "notes.doc"
+    notes.write_text("no season")
     with pytest.raises(BatchError, match="lies in the source"):
         kf.rescore(source, RULES, source / "scores")
     with pytest.raises(BatchError, match="a folder of this machine"):
@@ -700,6 +722,8 @@ def test_what_makes_no_sense_is_refused_before_any_work(source, tmp_path):
         kf.rescore(source, RULES, source / "games" / "part-000.parquet")
     with pytest.raises(ValueError, match="workers = 0"):
         kf.rescore(source, RULES, tmp_path / "out", workers=0)
+    with pytest.raises(BatchError, match=r"holds no season \(not read: notes.doc\)"):
+        kf.rescore(notes, RULES, tmp_path / "out")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         kf.rescore(tmp_path / "nowhere", RULES, tmp_path / "out")
     with pytest.raises(kf.UnknownNameError, match="did you mean knsb"):

@@ -20,8 +20,9 @@ class _Rate(ProgressColumn):
 
 @contextmanager
 def bar(total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar, and give the function that moves it to a number of seasons."""
+    """Show a bar on a terminal, and give the function that moves it to a number of seasons."""
     columns = TextColumn("seasons"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("seasons", total=total)
         yield lambda seasons: shown.update(task, completed=seasons)

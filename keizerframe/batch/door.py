@@ -199,7 +199,7 @@ class _Run:
         self.plan, self.folder, self.task, self.report, self.start = plan, folder, task, report, start
         self.found: dict[int, Record] = {}
         self.claims = Claims()
-        self.seasons = 0
+        self.seasons, self.total = 0, plan.seasons
         self.waiting: dict[Future[Record], int] = {}
         self.arrived: SimpleQueue[Future[Record]] = SimpleQueue()
 
@@ -246,7 +246,7 @@ class _Run:
         self.claims.check()
         self.seasons += len(record.labels)
         log.debug("%s: %d seasons, %d reported", record.part, len(record.labels), record.reported)
-        self.report(Progress(self.seasons, self.plan.seasons, time.perf_counter() - self.start))
+        self.report(Progress(self.seasons, self.total, time.perf_counter() - self.start))
 
     def _check(self, records: list[Record]) -> None:
         """Check that every input was scored or reported."""

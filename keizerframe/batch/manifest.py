@@ -107,10 +107,13 @@ class OutFolder:
 
     def __init__(self, path: Path, rule_sets: dict[str, Rules | None]) -> None:
         self.path = path
-        self.rules = {
+        texts = {
             label: "as-played" if rules is None else rules_texts({label: rules})[label]
             for label, rules in rule_sets.items()
         }
+        # As they come back from the header, to be compared with it.
+        self.rules: dict[str, Any] = json.loads(json.dumps(texts))
+        self._shared = digest_of(list(self.rules.items()), creator(), SCHEMA_VERSION)
         self._lock = -1
         self.target = Target(path, path / f".work-{uuid.uuid4().hex}")
 
@@ -162,9 +165,11 @@ class OutFolder:
             self._compare(before, header)
         elif any((self.path / name).exists() for name in ("standings", "problems.parquet")):
             raise BatchError([f"{self.path} holds files of something else: write to another folder"])
-        for name in ("manifest", "standings"):
-            (self.path / name).mkdir(exist_ok=True)
-        self.target.work.mkdir()
+        try:
+            for folder in (self.path / "manifest", self.path / "standings", self.target.work):
+                folder.mkdir(exist_ok=True)
+        except OSError as fault:
+            raise BatchError([f"cannot write to {self.path}: {fault.strerror or fault}"]) from fault
         if before is None:
             text = json.dumps(header, indent=1).encode()
             self.target.commit(text, "manifest/run.json")
@@ -209,7 +214,7 @@ class OutFolder:
 
     def digest(self, part: Part) -> str:
         """Return the hash of a part, the rule sets and the version."""
-        return digest_of(part.digest, list(self.rules.items()), creator(), SCHEMA_VERSION)
+        return digest_of(part.digest, self._shared)
 
     def finished(self, index: int, part: Part) -> Record | None:
         """Return the record of a part that is done, None if it is to do.

@@ -264,7 +264,9 @@ def season_parts(seasons: Iterable[Season]) -> Iterable[SeasonPart]:
 
 
 def distinct_labels(file: pq.ParquetFile, group: int) -> tuple[str, ...]:
-    """Return the seasons of a row group."""
+    """Return the seasons of a row group, '' among them if a row has none; nothing if no row has one."""
     column = file.read_row_group(group, columns=["season"]).column(0)
+    if column.null_count == len(column):
+        return ()
     values = pc.unique(column.combine_chunks()) if column.num_chunks else column
     return tuple(sorted({label_of(value) for value in frame_of(pa.table({"season": values}))["season"].tolist()}))

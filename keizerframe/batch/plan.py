@@ -27,7 +27,7 @@ from keizerframe.batch.parts import (
     texts_of,
 )
 from keizerframe.errors import BatchError, FileFormatError
-from keizerframe.io import holds_season
+from keizerframe.io import TEXTS
 from keizerframe.io.parquet import rules_in
 from keizerframe.season import Season
 
@@ -179,10 +179,7 @@ class _Survey:
         if info.type == pafs.FileType.NotFound:
             raise FileNotFoundError(f"{path}: no such file or folder")
         if info.type == pafs.FileType.File:
-            if _is_parquet(path):
-                self._tables({"games": [path]}, label, None)
-            else:
-                self._text(path, label)
+            self._mixed([info], label)
             return
         label = _key(path, label)
         entries = self._entries(path)
@@ -213,7 +210,7 @@ class _Survey:
                 tables += self._files(entry.path)
             elif entry.type == pafs.FileType.Directory:
                 self.look(entry.path, label)
-            elif self.local and holds_season(Path(entry.path)):
+            elif _is_text(entry.path):
                 self._text(entry.path, label)
             else:
                 self._pass_over([entry])
@@ -303,8 +300,8 @@ class _Survey:
             column = "season" in file.schema_arrow.names
             filled = [g for g in range(file.num_row_groups) if file.metadata.row_group(g).num_rows]
             groups = {g: distinct_labels(file, g) if column else () for g in filled}
-            # A column without a single season is no column.
-            column = any(label for labels in groups.values() for label in labels)
+            # A column without a single value is no column.
+            column = any(groups.values())
         if not filled:
             self.notes.append(f"empty: {name}")
         if label is not None:
@@ -402,7 +399,11 @@ def _pieces(chosen: Sequence[tuple[_Index, int]]) -> tuple[Piece, ...]:
 
 
 def _is_parquet(path: str) -> bool:
-    return path.lower().endswith((".parquet", ".pq"))
+    return path.lower().endswith(".parquet")
+
+
+def _is_text(path: str) -> bool:
+    return path.lower().endswith(TEXTS)
 
 
 def _key(path: str, above: str | None) -> str | None:

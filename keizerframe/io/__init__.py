@@ -15,6 +15,9 @@ from keizerframe.season import Frames, Season
 
 __all__ = ["read", "to_parquet"]
 
+#: Endings of text files that `read` opens.
+TEXTS = (".csv", ".tsv", ".txt")
+
 
 def read(path: str | Path) -> Season:
     r"""Read a season from a folder or a file.
@@ -51,11 +54,6 @@ def read(path: str | Path) -> Season:
     return read_frames(Path(path)).season()
 
 
-def holds_season(path: Path) -> bool:
-    """Return whether `read` finds games in this folder or file."""
-    return _file_of(path, "games") is not None
-
-
 def read_frames(path: Path, label: str | None = None) -> Frames:
     """Return what `read` finds, unchecked; `label` names a season without a label of its own."""
     if not path.exists():
@@ -88,7 +86,7 @@ def read_frames(path: Path, label: str | None = None) -> Frames:
 def _file_of(path: Path, name: str) -> Path | None:
     """Return the file that holds one of the three frames."""
     if path.is_file():
-        return path if name == "games" and path.suffix.lower() in (".csv", ".parquet", ".tsv", ".txt") else None
+        return path if name == "games" and path.suffix.lower() in (*TEXTS, ".parquet") else None
     for suffix in (".csv", ".parquet"):
         if (path / f"{name}{suffix}").is_file():
             return path / f"{name}{suffix}"
