@@ -684,9 +684,9 @@ def test_a_split_season_is_refused_with_a_way_to_regroup_that_works(tmp_path, mo
     said = str(caught.value)
     assert "season 'B' lies in games/0.parquet and games/1.parquet" in said
     monkeypatch.chdir(tmp_path / "in")
-    recipe = said[said.index("pq.write_to_dataset") : said.index(", or give seasons")]
+    recipe = said[said.index("pq.write_to_dataset") : said.index(", put the players")]
     eval(recipe, {"pq": pq})
-    done = kf.rescore("games-new", RULES, tmp_path / "out")
+    done = kf.rescore("new", RULES, tmp_path / "out")
     assert (done.seasons, done.rows) == (2, 2 * 2 * 3)
 
 

@@ -38,8 +38,8 @@ _GAMELESS = 1000
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 REGROUP = (
     "a season must lie in one file and one row group; regroup with "
-    'pq.write_to_dataset(pq.read_table("games"), "games-new", partition_cols=["season"]), '
-    "or give seasons that are not the same a label of their own"
+    'pq.write_to_dataset(pq.read_table("games"), "new/games", partition_cols=["season"]), put the players beside it '
+    "(new/players.parquet), and score new; or give seasons that are not the same a label of their own"
 )
 
 
@@ -92,8 +92,12 @@ class Claims:
     def check(self) -> None:
         """Raise if a season has more than one part."""
         if self._split:
-            lines = [f"season {label!r} lies in {' and '.join(parts)}" for label, parts in self._split.items()]
+            lines = [f"season {label!r} lies in {_shortly(parts)}" for label, parts in self._split.items()]
             raise BatchError([*lines[: BatchError.shown - 1], *_rest(lines), REGROUP])
+
+
+def _shortly(parts: Sequence[str]) -> str:
+    return " and ".join([*parts[:3], *([f"{len(parts) - 3} more"] if len(parts) > 3 else [])])
 
 
 def _rest(lines: Sequence[str]) -> list[str]:
