@@ -43,7 +43,6 @@ ALLOWED = {
     "batch.work": {
         "batch.parts",
         "batch.manifest",
-        "columns",
         "errors",
         "io",
         "rules",

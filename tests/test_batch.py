@@ -19,6 +19,8 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import keizerframe as kf
 from keizerframe.batch import door
@@ -576,6 +578,52 @@ def test_whole_numbers_beside_empty_cells_are_not_rounded(tmp_path):
     assert sorted(found["player"]) == ["1", "9007199254740992", "9007199254740993"]
     with pytest.warns(kf.KeizerWarning, match="no player"):
         assert sorted(kf.read(tmp_path / "in").players["player"]) == sorted(found["player"])
+
+
+def test_ids_of_two_files_of_one_season_stay_exact(tmp_path):
+    """Whole numbers above floats are floats to pandas, and 2^53 + 1 is 2^53 there."""
+    big = {"white": pa.array([1, 2**53], pa.int64()), "black": pa.array([2**53 + 1, None], pa.int64())}
+    write(tmp_path / "in" / "games.parquet", **games("A", **big))
+    write(tmp_path / "in" / "players" / "0.parquet", season=["A"] * 2, player=[2**53, 2**53 + 1], rating=[1, 2])
+    write(tmp_path / "in" / "players" / "1.parquet", season=["A"], player=[1.0], rating=["3"])
+    done = kf.rescore(tmp_path / "in", "knsb", tmp_path / "out")
+    assert done.reported == 0
+    assert sorted(standings(done)["player"]) == ["1", "9007199254740992", "9007199254740993"]
+
+
+#: Faults a season can have: columns of games to change in its first row.
+FAULTS = (
+    {"result": "2-0"},
+    {"white": None},
+    {"round": -1},
+    {"black": "a"},
+    {"black": None},
+    {"white": "c"},
+    {"board": 99999},
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sets(st.integers(0, len(FAULTS) - 1)), min_size=1, max_size=6), st.booleans())
+def test_exactly_the_faulty_seasons_are_reported(tmp_path, faults, given_players):
+    frame = pa.table(games(*(f"S{i}" for i in range(len(faults))))).to_pandas().assign(board=1)
+    for number, which in enumerate(faults):
+        for fault in which:
+            for column, value in FAULTS[fault].items():
+                frame.loc[2 * number, column] = value
+    (tmp_path / "in").mkdir(exist_ok=True)
+    frame.astype({"round": "int64", "board": "int64"}).to_parquet(tmp_path / "in" / "games.parquet", index=False)
+    people = pd.DataFrame([(f"S{i}", player, 1500) for i in range(len(faults)) for player in "abc"])
+    if given_players:
+        people.columns = ["season", "player", "rating"]
+        people.to_parquet(tmp_path / "in" / "players.parquet", index=False)
+    else:
+        (tmp_path / "in" / "players.parquet").unlink(missing_ok=True)
+    done = kf.rescore(tmp_path / "in", RULES, tmp_path / "out", resume=False)
+    sound = {f"S{number}" for number, which in enumerate(faults) if not which}
+    assert set(standings(done)["season"]) == sound
+    assert set(done.problems["season"]) == {f"S{number}" for number in range(len(faults))} - sound
+    assert (done.scored, done.reported) == (len(sound), len(faults) - len(sound))
 
 
 def test_later_columns_and_mixed_id_types_of_one_set(tmp_path):

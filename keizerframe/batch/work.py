@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from keizerframe.batch.manifest import Record, Target, record_bytes, record_path
 from keizerframe.batch.parts import Part, damaged, labels_in
-from keizerframe.columns import Origin
 from keizerframe.errors import FileFormatError, ScoreRangeError, SeasonError, gather_warnings
 from keizerframe.io.parquet import table_of
 from keizerframe.rules import Rules
@@ -102,37 +100,25 @@ def _labels(frames: Frames) -> list[str]:
 
 def _sound(frames: Frames, labels: list[str]) -> tuple[Season | None, Rows]:
     """Return the seasons without a fault as one Season, and all faults of the others."""
-    problems: Rows = []
-    left = set(labels)
-    while left:
-        try:
-            return frames.season(), problems
-        except SeasonError as fault:
-            found: Rows = [{str(key): value for key, value in row.items()} for row in fault.problems.to_dict("records")]
-        bad = {str(row["season"]) for row in found} & left
-        if any(row["row"] is None and not row["season"] for row in found) or not bad:
-            # A fault of the frames themselves: nothing in them can be trusted.
-            return None, problems + [row | {"season": label} for label in sorted(left) for row in found]
-        problems += found
-        left -= bad
-        frames = _without(frames, bad)
-    return None, problems
+    try:
+        return frames.season(), []
+    except SeasonError as fault:
+        # Validation finds all faults at once, so what it does not name is sound.
+        found: Rows = [{str(key): value for key, value in row.items()} for row in fault.problems.to_dict("records")]
+    bad = {str(row["season"]) for row in found} & set(labels)
+    if any(row["row"] is None and not row["season"] for row in found) or not bad:
+        # A fault of the frames themselves: nothing in them can be trusted.
+        return None, [row | {"season": label} for label in labels for row in found]
+    return (_without(frames, bad).season() if len(bad) < len(labels) else None), found
 
 
 def _without(frames: Frames, labels: set[str]) -> Frames:
-    """Return frames without the rows of some seasons; each row keeps its place in the file."""
-    kept: dict[str, Any] = {}
-    origins: dict[str, Origin] = {}
-    for name, frame in frames.named().items():
-        if name == "rounds" and "season" not in frame:
-            kept[name], origins[name] = frame, frames.origins.get(name, Origin())
-            continue
-        rows = np.flatnonzero(~labels_in(frame).isin(labels).to_numpy())
-        origin = frames.origins.get(name, Origin())
-        lines = rows if origin.lines is None else origin.lines[rows]
-        more = tuple((int(np.searchsorted(rows, first)), file) for first, file in origin.more)
-        kept[name], origins[name] = frame.iloc[rows].reset_index(drop=True), replace(origin, lines=lines, more=more)
-    return replace(frames, origins=origins, **kept)
+    """Return frames without the rows of some seasons; rounds that hold for every season stay."""
+    kept = {
+        name: frame if name == "rounds" and "season" not in frame else frame[~labels_in(frame).isin(labels)]
+        for name, frame in frames.named().items()
+    }
+    return Frames(kept["games"], kept.get("players"), kept.get("rounds"), rules=frames.rules)
 
 
 def _scored(
