@@ -5,11 +5,13 @@ Dataframes in, dataframes out. Start with ``kf.score(kf.load_dataset("waagtoren"
 
 from keizerframe.alternatives import what_if
 from keizerframe.awards import Award
+from keizerframe.batch import Progress, Rescored, rescore
 from keizerframe.catalog import get_rules, presets
 from keizerframe.comparison import Comparison, compare
 from keizerframe.datasets import load_dataset
 from keizerframe.diagnosis import Diagnosis, diagnose
 from keizerframe.errors import (
+    BatchError,
     KeizerError,
     KeizerWarning,
     PairingError,
@@ -34,13 +36,16 @@ from keizerframe.telling import sentences
 
 __all__ = [
     "Award",
+    "BatchError",
     "Comparison",
     "Diagnosis",
     "Identification",
     "KeizerError",
     "KeizerWarning",
     "PairingError",
+    "Progress",
     "PublishedTableError",
+    "Rescored",
     "Rules",
     "RulesError",
     "ScoreRangeError",
@@ -59,6 +64,7 @@ __all__ = [
     "presets",
     "read",
     "replay",
+    "rescore",
     "round_robin",
     "rules_from_chesspairing",
     "rules_from_keizerforclubs",

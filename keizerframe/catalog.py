@@ -17,6 +17,8 @@ from keizerframe.rules import Rules
 
 Kind = Literal["variant", "program", "club"]
 RulesLike = str | Path | Rules
+#: In place of a rule set: the rules that came with each season (`Season.rules`, by season).
+AS_PLAYED = "as-played"
 #: What every door takes for `rules`: one rule set, several, or several under labels of your own.
 RulesArgument = RulesLike | Iterable[RulesLike] | Mapping[str, RulesLike]
 
@@ -393,18 +395,32 @@ def resolve_rules(rules: RulesArgument) -> dict[str, Rules]:
     Raises
     ------
     RulesError
-        If two different rule sets share a label, or there are none.
+        If two different rule sets share a label, there are none, or one is ``as-played``.
     """
-    if isinstance(rules, str | Path | Rules):
-        named: list[tuple[str, Rules]] = [("", get_rules(rules))]
-    elif isinstance(rules, Mapping):
-        named = [(label, get_rules(one)) for label, one in rules.items()]
-    else:
-        named = [("", get_rules(one)) for one in rules]
-    if not named:
-        raise RulesError(["no rule set given: name at least one, such as knsb"])
     found: dict[str, Rules] = {}
-    for position, (label, one) in enumerate(named, start=1):
+    for label, one in resolve_with_played(rules).items():
+        if one is None:
+            raise RulesError([f"{label} (each season's own rules) is for score and rescore: name a rule set here"])
+        found[label] = one
+    return found
+
+
+def resolve_with_played(rules: RulesArgument) -> dict[str, Rules | None]:
+    """Return the rule sets as `resolve_rules` does; None stands for each season's own, ``as-played``."""
+    if isinstance(rules, str | Path | Rules):
+        given: list[tuple[str, RulesLike]] = [("", rules)]
+    elif isinstance(rules, Mapping):
+        given = list(rules.items())
+    else:
+        given = [("", one) for one in rules]
+    if not given:
+        raise RulesError(["no rule set given: name at least one, such as knsb"])
+    found: dict[str, Rules | None] = {}
+    for position, (label, like) in enumerate(given, start=1):
+        if like == AS_PLAYED:
+            found[label or AS_PLAYED] = None
+            continue
+        one = get_rules(like)
         key = label or one.label or settings_text(one) or f"rules-{position}"
         if key in found and found[key] != one:
             raise RulesError([f"two different rule sets are labelled {key!r}: give a dict of labels to rules"])

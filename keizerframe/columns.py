@@ -32,14 +32,22 @@ class Origin:
         The file's name.
     lines
         The line of each row; None = the row's position counts.
+    more
+        For frames from several files: (first row, file) of each further file.
     """
 
     file: str = ""
     lines: IntArray | None = None
+    more: tuple[tuple[int, str], ...] = ()
 
     def row(self, position: int) -> int:
         """Return the line (or the position) of a row."""
         return int(position if self.lines is None else self.lines[position])
+
+    def file_of(self, position: int | None) -> str:
+        """Return the file of a row."""
+        later = [name for first, name in self.more if position is not None and position >= first]
+        return later[-1] if later else self.file
 
 
 @dataclass
@@ -62,7 +70,7 @@ class Problems:
             {
                 "season": where.get("season", ""),
                 "round": where.get("round"),
-                "file": origin.file if origin else "",
+                "file": origin.file_of(position) if origin else "",
                 "row": origin.row(position) if origin and position is not None else position,
                 "column": where.get("column", ""),
                 "value": "" if where.get("value") is None else str(where["value"]),

@@ -8,7 +8,9 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -154,6 +156,28 @@ class ScoreRangeError(KeizerError, OverflowError):
     """Shares whose common denominator is too large for exact 64-bit scores."""
 
 
+class BatchError(KeizerError, RuntimeError):
+    """A batch run cannot begin, go on or end as asked.
+
+    Parameters
+    ----------
+    problems
+        One sentence per fault: what, where, and the way out.
+    """
+
+    #: How many problems the message itself spells out.
+    shown = 10
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        rest = len(self.problems) - self.shown
+        more = [f"... and {rest} more (all of them in .problems)"] if rest > 0 else []
+        return "\n  ".join([*self.problems[: self.shown], *more])
+
+
 class KeizerWarning(UserWarning):
     """Base of every warning given by keizerframe."""
 
@@ -166,8 +190,33 @@ class NegativeValueWarning(KeizerWarning):
     """Some value numbers are below zero: a win over such a player costs points."""
 
 
+_gathered: ContextVar[list[str] | None] = ContextVar("gathered", default=None)
+
+
+@contextmanager
+def gather_warnings() -> Iterator[list[str]]:
+    """Collect what `warn_user` says in place of warning; in a context variable, so that threads do not mix.
+
+    Examples
+    --------
+    >>> with gather_warnings() as found:
+    ...     warn_user("no ratings", NoRatingsWarning)
+    >>> found
+    ['no ratings']
+    """
+    found: list[str] = []
+    token = _gathered.set(found)
+    try:
+        yield found
+    finally:
+        _gathered.reset(token)
+
+
 def warn_user(message: str, category: type[KeizerWarning]) -> None:
     """Warn at the line outside keizerframe that led here, however deep the call is."""
+    if (found := _gathered.get()) is not None:
+        found.append(message)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("keizerframe"):
         level, frame = level + 1, frame.f_back

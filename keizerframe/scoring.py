@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from keizerframe.catalog import RulesArgument, resolve_rules
+from keizerframe.catalog import RulesArgument, resolve_rules, resolve_with_played
 from keizerframe.entries import Batch, scored_batches
 from keizerframe.errors import RulesError
 from keizerframe.kernel.grid import Scope
@@ -40,7 +40,8 @@ def score(
     season
         One or many seasons, or a games frame.
     rules
-        A preset's name, Rules, a rules file, several of these, or a dict of labels to them.
+        A preset's name, Rules, a rules file, several of these, or a dict of labels to them; ``"as-played"`` =
+        the rules that came with each season.
     through
         Score the rounds up to this one; None = all.
     roster_round
@@ -64,7 +65,8 @@ def score(
     SeasonError
         If the games frame is faulty.
     UnknownNameError, RulesError
-        If a rule set does not exist or makes no sense, here or for these seasons.
+        If a rule set does not exist or makes no sense, here or for these seasons, or a season came without rules
+        as played.
     ScoreRangeError
         If exact scores would not fit 64 bits.
 
@@ -85,13 +87,49 @@ def score(
     1     2      a           2.0    3.0
     2     3      c           1.0    1.0
     """
-    data, rule_sets = as_season(season), resolve_rules(rules)
+    data = as_season(season)
     scope = Scope(through=through, roster_round=roster_round)
-    check_parts(data, rule_sets)
     if by is None:
-        batches = list(scored_batches(data, list(rule_sets.values()), scope))
-        return _frame(data, rule_sets, batches, scope, min_games)
+        named = resolve_with_played(rules)
+        return _frame(data, named, _scored(data, named, scope), scope, min_games)
+    rule_sets = resolve_rules(rules)
+    check_parts(data, rule_sets)
     return _by_part(data, rule_sets, scope, carry_over, min_games)
+
+
+def _scored(data: Season, rule_sets: Mapping[str, Rules | None], scope: Scope) -> list[Batch]:
+    """Score under all rule sets; None = as played: the seasons of each rule set they came with."""
+    common = {label: rules for label, rules in rule_sets.items() if rules is not None}
+    check_parts(data, common)
+    number = {label: v for v, label in enumerate(rule_sets)}
+    every = np.arange(len(data.labels))
+    runs = [([number[label] for label in common], list(common.values()), every)] if common else []
+    for label, rules in rule_sets.items():
+        if rules is None:
+            for played, seasons in _as_played(data).items():
+                check_parts(data, {label: played}, [data.labels[s] for s in seasons])
+                runs.append(([number[label]], [played], np.array(seasons)))
+    return [
+        replace(batch, entries=seasons[batch.entries], rules=[numbers[v] for v in batch.rules])
+        for numbers, chosen, seasons in runs
+        for batch in scored_batches(data, chosen, replace(scope, seasons=seasons))
+    ]
+
+
+def _as_played(data: Season) -> dict[Rules, list[int]]:
+    """Return the rule sets that came with the seasons, and the seasons of each."""
+    if bare := unruled(data):
+        shown = ", ".join(repr(label) for label in bare[:5]) + (", ..." if len(bare) > 5 else "")
+        raise RulesError([f"as-played: no rules came with season {shown}: give Season(rules={{season: rules}})"])
+    seasons: dict[Rules, list[int]] = {}
+    for number, label in enumerate(data.labels):
+        seasons.setdefault(data.rules[label], []).append(number)
+    return seasons
+
+
+def unruled(data: Season) -> list[str]:
+    """Return the seasons that came without rules."""
+    return [label for label in data.labels if label not in data.rules]
 
 
 def replay(season: Season | pd.DataFrame, rules: RulesArgument) -> pd.DataFrame:
@@ -156,12 +194,14 @@ def _with_changes(tables: pd.DataFrame, columns: dict[str, npt.NDArray[Any]]) ->
     return tables.assign(rank_change=pd.arrays.IntegerArray(risen, first), score_change=gained)
 
 
-def check_parts(data: Season, rule_sets: Mapping[str, Rules]) -> None:
+def check_parts(data: Season, rule_sets: Mapping[str, Rules], labels: Sequence[str] | None = None) -> None:
     """Refuse rules that count by part where no round has one: the whole season would pass for one part."""
     wanting = {label: fields for label, rules in rule_sets.items() if (fields := counted_by_part(rules))}
     if not wanting:
         return
     rounds = data.rounds
+    if labels is not None:
+        rounds = rounds[rounds["season"].isin(labels)]
     without = [label for label, part in rounds.groupby("season")["part"] if part.isna().all()]
     if without:
         shown = ", ".join(map(repr, without[:3])) + (", ..." if len(without) > 3 else "")
@@ -214,14 +254,14 @@ def _final_places(data: Season, batches: Sequence[Batch], before: IntArray | Non
 
 
 def _frame(
-    data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], scope: Scope, min_games: int
+    data: Season, rule_sets: Mapping[str, Any], batches: Sequence[Batch], scope: Scope, min_games: int
 ) -> pd.DataFrame:
     columns = _columns(data, rule_sets, batches, scope, min_games)
     return standings_frame(columns, data.labels, list(rule_sets), data.players, data.categories)
 
 
 def _columns(
-    data: Season, rule_sets: dict[str, Rules], batches: Sequence[Batch], scope: Scope, min_games: int
+    data: Season, rule_sets: Mapping[str, Any], batches: Sequence[Batch], scope: Scope, min_games: int
 ) -> dict[str, npt.NDArray[Any]]:
     """Lay the tables of all batches into columns: by season, rule set, round (0 = the last), place."""
     seasons = scope.all_seasons(data.grid)

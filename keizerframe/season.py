@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -160,6 +161,26 @@ class Season:
             (len(self._games["round"].codes), "row"),
         ]
         return "<Season: " + ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in counts) + ">"
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What a reader found, before anything of it is checked; the parameters are those of `Season`."""
+
+    games: pd.DataFrame
+    players: pd.DataFrame | None = None
+    rounds: pd.DataFrame | None = None
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    rules: Mapping[str, Rules] = field(default_factory=dict)
+
+    def season(self) -> Season:
+        """Return the checked Season."""
+        return Season(self.games, self.players, self.rounds, rules=self.rules, origins=self.origins)
+
+    def named(self) -> dict[str, pd.DataFrame]:
+        """Return the frames there are, by name."""
+        frames = {"games": self.games, "players": self.players, "rounds": self.rounds}
+        return {name: frame for name, frame in frames.items() if frame is not None}
 
 
 def as_season(data: Season | pd.DataFrame) -> Season:

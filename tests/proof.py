@@ -9,6 +9,7 @@ pairing     every golden round of the reference's pairer, method top-down
 roundrobin  every golden round of its schedules
 matching    1,000 random rounds against networkx, 500 small ones against every pairing there is, and what could
             have been avoided in the golden states of clubs and of Keizer competitions
+kill, disk, cluster, readers   batch rescoring (see tests/batch_proofs.py)
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rich.progress import track
 import keizerframe as kf
 from keizerframe.io.chesspairing import COMPATIBILITY
 from tests import goldens
+from tests.batch_proofs import PROOFS as BATCH
 
 Facts = tuple[dict[str, tuple[float, int]], str | None, int | None]
 
@@ -203,6 +205,8 @@ def main(name: str) -> int:
         return int(counts[False] > 0)
     if name in ("pairing", "roundrobin", "matching"):
         return _pairing(name)
+    if name in BATCH:
+        return int(not BATCH[name]())
     print(__doc__)
     return 2
 

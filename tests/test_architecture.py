@@ -75,8 +75,25 @@ ALLOWED = {
     "cli.tables": {"catalog", "cli.shell", "comparison", "errors", "io", "scoring"},
     "cli.questions": {"alternatives", "catalog", "cli.shell", "diagnosis", "errors", "identification", "io", "ledger"}
     | {"scoring", "sweeps", "telling"},
+    "cli.batch": {"batch", "catalog", "cli.shell", "errors"},
     "cli.rounds": {"cli.shell", "io", "pairing"},
     "cli": {"cli", "errors"},
+    "batch.parts": {"columns", "errors", "intake", "io", "rules", "season"},
+    "batch.plan": {"batch.parts", "errors", "io", "season"},
+    "batch.manifest": {"batch.parts", "columns", "errors", "io", "rules"},
+    "batch.work": {
+        "batch.parts",
+        "batch.manifest",
+        "errors",
+        "io",
+        "rules",
+        "scoring",
+        "season",
+        "standings",
+    },
+    "batch.bar": set(),
+    "batch.door": {"batch.manifest", "batch.plan", "batch.work", "batch.bar", "catalog", "errors", "io"},
+    "batch": {"batch.door"},
 }
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")

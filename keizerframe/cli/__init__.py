@@ -9,18 +9,19 @@ from typing import Any
 
 from cyclopts import CycloptsError
 
-from keizerframe.cli import questions, rounds, tables
+from keizerframe.cli import batch, questions, rounds, tables
 from keizerframe.cli.shell import app, notes
 from keizerframe.errors import KeizerError, KeizerWarning, PairingError, RulesError, SeasonError, UnknownNameError
 
 #: Importing them registers their commands.
-COMMANDS = (tables, questions, rounds)
+COMMANDS = (tables, questions, batch, rounds)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0 = done, 1 = the data are faulty, 2 = the command is (unknown preset, option or value, a wish that cannot be met).
+    0 = done, 1 = the data are faulty, 2 = the command is (unknown preset, option or value, a wish that cannot be met),
+    130 = interrupted.
     """
     try:
         with warnings.catch_warnings():
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeizerError, OSError) as fault:
         notes.print(f"keizerframe: {fault}", highlight=False, markup=False, soft_wrap=True)
         return 1
+    except KeyboardInterrupt:
+        notes.print("keizerframe: interrupted")
+        return 130
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

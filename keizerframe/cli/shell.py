@@ -34,6 +34,7 @@ app = App(
     help_epilogue=_EPILOGUE,
     help_format="plaintext",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `main` says what became of the work
 )
 notes = Console(stderr=True)
 

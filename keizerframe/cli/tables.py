@@ -10,7 +10,7 @@ import pandas as pd
 from cyclopts import Parameter
 from rich.progress import track
 
-from keizerframe.catalog import get_rules, resolve_rules
+from keizerframe.catalog import get_rules, resolve_rules, resolve_with_played
 from keizerframe.catalog import presets as list_presets
 from keizerframe.cli.shell import (
     JsonOption,
@@ -57,7 +57,7 @@ def score(
 
     Example: keizerframe score data/waagtoren --rules knsb --season 2023-24 --top 10
     """
-    resolve_rules(rules)
+    resolve_with_played(rules)
     standings = score_season(
         load(path, season, parts), rules, through=through, by=by, carry_over=not fresh_parts, min_games=min_games
     )

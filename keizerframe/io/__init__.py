@@ -10,9 +10,13 @@ from keizerframe.columns import Origin
 from keizerframe.errors import FileFormatError
 from keizerframe.io import tables
 from keizerframe.io.parquet import read_frame, to_parquet
-from keizerframe.season import Season
+from keizerframe.rules import Rules
+from keizerframe.season import Frames, Season
 
 __all__ = ["read", "to_parquet"]
+
+#: Endings of text files that `read` opens.
+TEXTS = (".csv", ".tsv", ".txt")
 
 
 def read(path: str | Path) -> Season:
@@ -47,21 +51,32 @@ def read(path: str | Path) -> Season:
     >>> kf.read(folder).games.to_dict("records")[0]["result"]
     '1/2-1/2'
     """
-    path = Path(path)
+    return read_frames(Path(path)).season()
+
+
+def read_frames(path: Path, label: str | None = None) -> Frames:
+    """Return what `read` finds, unchecked; `label` names a season without a label of its own."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    label = path.stem if path.is_file() else path.resolve().name
+    if label is None:
+        label = path.stem if path.is_file() else path.resolve().name
     found: dict[str, tuple[pd.DataFrame, Origin]] = {}
+    rules: dict[str, Rules] = {}
     for name in ("games", "players", "rounds"):
         file = _file_of(path, name)
-        if file is not None:
-            found[name] = read_frame(file) if file.suffix.lower() == ".parquet" else tables.read_csv(file)
+        if file is None:
+            continue
+        if file.suffix.lower() == ".parquet":
+            frame, origin, own = read_frame(file)
+            found[name], rules = (frame, origin), rules | own
+        else:
+            found[name] = tables.read_csv(file)
     games_file(path)
     frames = {name: frame for name, (frame, _) in found.items()}
     if not any("season" in frame for frame in frames.values()):
         frames = {name: frame.assign(season=label) for name, frame in frames.items()}
     origins = {name: origin for name, (_, origin) in found.items()}
-    return Season(frames["games"], frames.get("players"), frames.get("rounds"), origins=origins)
+    return Frames(frames["games"], frames.get("players"), frames.get("rounds"), origins, rules)
 
 
 def games_file(path: Path) -> Path:
@@ -84,7 +99,7 @@ def games_file(path: Path) -> Path:
 def _file_of(path: Path, name: str) -> Path | None:
     """Return the file that holds one of the three frames."""
     if path.is_file():
-        return path if name == "games" and path.suffix.lower() in (".csv", ".parquet", ".tsv", ".txt") else None
+        return path if name == "games" and path.suffix.lower() in (*TEXTS, ".parquet") else None
     for suffix in (".csv", ".parquet"):
         if (path / f"{name}{suffix}").is_file():
             return path / f"{name}{suffix}"

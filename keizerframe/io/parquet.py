@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from keizerframe.columns import Origin
-from keizerframe.errors import FileFormatError
+from keizerframe.errors import FileFormatError, RulesError
 from keizerframe.io.atomic import replacing
+from keizerframe.rules import Rules
 from keizerframe.season import Season
 from keizerframe.standings import STANDINGS_SCHEMA
 
@@ -78,16 +80,24 @@ def to_parquet(data: pd.DataFrame | Season, path: str | Path) -> Path:
     if isinstance(data, Season):
         path.mkdir(parents=True, exist_ok=True)
         for name, schema in SEASON_SCHEMAS.items():
-            _write(_table(getattr(data, name), schema), path / f"{name}.parquet", {"kind": name})
+            facts: dict[str, Any] = {"kind": name}
+            if name == "games" and data.rules:
+                facts["rules"] = rules_texts(data.rules)
+            write_atomically(table_of(getattr(data, name), schema), path / f"{name}.parquet", facts)
         return path
     schema = next((known for known in _KNOWN_SCHEMAS if known.names == list(data.columns)), None)
     path.parent.mkdir(parents=True, exist_ok=True)
     kind = "standings" if schema is STANDINGS_SCHEMA else "frame"
-    _write(_table(data, schema), path, {"kind": kind})
+    write_atomically(table_of(data, schema), path, {"kind": kind})
     return path
 
 
-def _table(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
+def rules_texts(rules: Mapping[str, Rules]) -> dict[str, dict[str, Any]]:
+    """Return rule sets as JSON values: every field that decides scores, and where the rules come from."""
+    return {label: one.written() | {"label": one.label, "source": one.source} for label, one in rules.items()}
+
+
+def table_of(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
     """Return a frame as an Arrow table; an all-missing column keeps its type through the schema."""
     if schema is None:
         return pa.Table.from_pandas(frame, preserve_index=False)
@@ -99,21 +109,81 @@ def _table(frame: pd.DataFrame, schema: pa.Schema | None) -> pa.Table:
     return pa.Table.from_pandas(plain, schema=schema, preserve_index=False)
 
 
-def _write(table: pa.Table, path: Path, facts: dict[str, Any]) -> None:
-    """Write a table with our own facts in its metadata."""
-    own = {
-        "schema_version": SCHEMA_VERSION,
-        "creator": f"keizerframe {metadata.version('keizerframe')}",
-        **facts,
-    }
+def creator() -> str:
+    """Return the name and version that stand in what we write."""
+    return f"keizerframe {metadata.version('keizerframe')}"
+
+
+def write_atomically(
+    content: pa.Table | bytes, path: Path, facts: Mapping[str, Any] | None = None, *, work: Path | None = None
+) -> None:
+    """Write a table (or bytes) under a temporary name, sync, rename.
+
+    Parameters
+    ----------
+    content
+        A table becomes a parquet file, with `facts` under our metadata key.
+    path
+        Where it shall appear, whole or not at all.
+    work
+        The folder of the temporary name, on the same disk; None = beside `path`.
+    """
+    with replacing(path, work) as stream:
+        if isinstance(content, bytes):
+            stream.write(content)
+        else:
+            pq.write_table(_with_facts(content, facts or {}), stream)
+
+
+def _with_facts(table: pa.Table, facts: Mapping[str, Any]) -> pa.Table:
+    own = {"schema_version": SCHEMA_VERSION, "creator": creator(), **facts}
     kept = {key: value for key, value in (table.schema.metadata or {}).items() if key != METADATA_KEY}
-    table = table.replace_schema_metadata({**kept, METADATA_KEY: json.dumps(own, sort_keys=True).encode()})
-    with replacing(path) as stream:
-        pq.write_table(table, stream)
+    return table.replace_schema_metadata({**kept, METADATA_KEY: json.dumps(own, sort_keys=True).encode()})
 
 
-def read_frame(path: Path) -> tuple[pd.DataFrame, Origin]:
-    """Return a parquet file as a frame.
+#: Whole numbers beside empty cells stay whole: as floats two ids above 2^53 would become one.
+_WHOLE = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+}
+
+
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """Return a table as a frame in which whole numbers are whole."""
+    frame: pd.DataFrame = table.to_pandas(types_mapper=_WHOLE.get, ignore_metadata=True)
+    return frame
+
+
+def rules_in(schema: pa.Schema, path: object) -> dict[str, Rules]:
+    """Return the rule sets under our metadata key.
+
+    Raises
+    ------
+    FileFormatError
+        If the file was written by a newer version, or its rules make no sense.
+    """
+    own = json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}"))
+    if own.get("schema_version", 1) > SCHEMA_VERSION:
+        raise FileFormatError(
+            f"{path}: written by {own.get('creator')} with schema {own['schema_version']}; "
+            f"this version reads up to {SCHEMA_VERSION}: upgrade keizerframe"
+        )
+    if own.get("kind") != "games":
+        return {}
+    try:
+        return {label: Rules.parse(one) for label, one in own.get("rules", {}).items()}
+    except RulesError as fault:
+        raise FileFormatError(f"{path}: the rules that came with it: {fault}") from fault
+
+
+def read_frame(path: Path) -> tuple[pd.DataFrame, Origin, dict[str, Rules]]:
+    """Return a parquet file as a frame, where its rows stand, and the rules that came with it.
 
     Raises
     ------
@@ -124,10 +194,5 @@ def read_frame(path: Path) -> tuple[pd.DataFrame, Origin]:
         table = pq.ParquetFile(path).read()
     except pa.ArrowInvalid as fault:
         raise FileFormatError(f"{path}: not a parquet file: {fault}") from fault
-    own = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
-    if own.get("schema_version", 1) > SCHEMA_VERSION:
-        raise FileFormatError(
-            f"{path}: written by {own.get('creator')} with schema {own['schema_version']}; "
-            f"this version reads up to {SCHEMA_VERSION}: upgrade keizerframe"
-        )
-    return table.to_pandas(), Origin(path.name, np.arange(table.num_rows))
+    rules = rules_in(table.schema, path)
+    return frame_of(table), Origin(path.name, np.arange(table.num_rows)), rules

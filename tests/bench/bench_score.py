@@ -92,11 +92,12 @@ def median(call: Callable[[], object], rounds: int = 5) -> float:
     return statistics.median(times)
 
 
-def peak() -> float:
-    """Return the peak memory of this process so far, in MB."""
+def peak(*, children: bool = False) -> float:
+    """Return the peak memory of this process so far, or of the largest child that ended, in MB."""
     # Linux counts in KiB, macOS in bytes.
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    who = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
+    return resource.getrusage(who).ru_maxrss * unit / 1e6
 
 
 if __name__ == "__main__":
