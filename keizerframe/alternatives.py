@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,10 @@ import pandas as pd
 
 from keizerframe.catalog import RulesArgument, resolve_rules
 from keizerframe.columns import text_array
-from keizerframe.entries import by_player, scored_batches
+from keizerframe.entries import AnyArray, Batch, gathered
 from keizerframe.errors import RulesError
 from keizerframe.kernel.grid import Scope
 from keizerframe.results import GAME_CODES, parse_result, suggest_result
-from keizerframe.rules import Rules
 from keizerframe.scoring import check_parts
 from keizerframe.season import Season, as_season
 
@@ -91,7 +91,7 @@ def what_if(
     scope = Scope(
         seasons=np.concatenate([np.arange(count), seasons]), through=through, edits=np.concatenate(edited, axis=1)
     )
-    tables = _Tables(data, list(rule_sets.values()), scope)
+    tables = gathered(data, list(rule_sets.values()), scope, _READS)
     rows = [_changes(data, tables, v, label, games, seasons, cells, results) for v, label in enumerate(rule_sets)]
     frame = pd.concat(rows, ignore_index=True)
     order = np.lexsort(
@@ -152,25 +152,21 @@ def _where(data: Season, games: IntArray) -> tuple[IntArray, IntArray]:
     return seasons, np.where(cells[:, None] >= 0, found, -1)
 
 
-class _Tables:
-    """All tables of a scope by player: places from 0 (far behind outside the roster) and points."""
+#: What is told of every table: places from 0 (far behind outside the roster), and points.
+_READS: dict[str, tuple[Callable[[Batch], AnyArray], int | float]] = {
+    "place": (lambda batch: batch.place, np.iinfo(np.int16).max),
+    "points": (lambda batch: _points(batch), np.nan),
+}
 
-    def __init__(self, data: Season, rule_sets: list[Rules], scope: Scope) -> None:
-        shape = len(scope.all_seasons(data.grid)), len(rule_sets), int(data.grid.n_players.max(initial=0))
-        self.place = np.full(shape, np.iinfo(np.int16).max, dtype=np.int16)
-        self.points = np.full(shape, np.nan)
-        for batch in scored_batches(data, rule_sets, scope):
-            at = np.ix_(batch.entries, np.asarray(batch.rules))
-            inside, versions = batch.coded.column.shape[1], len(batch.rules)
-            self.place[:, :, :inside][at] = by_player(batch, batch.place, np.iinfo(np.int16).max)
-            per_point = np.tile(batch.per_point, len(batch.entries)) * batch.tables.divisor
-            points = by_player(batch, batch.tables.units, 0) / per_point.reshape(-1, versions, 1)
-            self.points[:, :, :inside][at] = points
+
+def _points(batch: Batch) -> AnyArray:
+    per_point = np.tile(batch.per_point, len(batch.entries)) * batch.tables.divisor
+    return np.asarray(batch.tables.units / per_point[:, None])
 
 
 def _changes(
     data: Season,
-    tables: _Tables,
+    tables: dict[str, AnyArray],
     v: int,
     label: str,
     games: IntArray,
@@ -180,8 +176,9 @@ def _changes(
 ) -> pd.DataFrame:
     """Return what each alternative changes under one rule set."""
     count = len(data.labels)
-    before, after = tables.place[:count, v][seasons].astype(np.int64), tables.place[count:, v].astype(np.int64)
-    gained = tables.points[count:, v] - tables.points[:count, v][seasons]
+    place, points = tables["place"][:, v], tables["points"][:, v]
+    before, after = place[:count][seasons], place[count:]
+    gained = points[count:] - points[:count][seasons]
     moves = before - after
     largest = np.abs(moves).max(axis=1, initial=0)
     first = data.grid.players[seasons]

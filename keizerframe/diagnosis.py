@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from keizerframe.catalog import RulesArgument, resolve_rules
-from keizerframe.entries import Batch, by_player, scored_batches
+from keizerframe.entries import AnyArray, Batch, gathered
 from keizerframe.errors import RulesError
 from keizerframe.kernel.grid import Scope
-from keizerframe.rules import Rules
 from keizerframe.scoring import check_parts
 from keizerframe.season import Season, as_season
 from keizerframe.standings import OUTCOME_NAMES
@@ -106,13 +106,13 @@ def diagnose(
     if starts < 0:
         raise RulesError([f"starts = {starts}: must be 0 or more"])
     listed = list(rule_sets.values())
-    actual = _Tables.of(data, listed, Scope(through=through))
+    actual = gathered(data, listed, Scope(through=through), _READS)
     orders = [_start_orders(data, s, starts, seed) for s in range(len(data.labels))]
     start = np.concatenate(orders) if orders else np.zeros((0, 0), dtype=np.int64)
     others = Scope(seasons=np.repeat(np.arange(len(orders)), starts), through=through, start=start)
-    tried = _Tables.of(data, listed, others)
+    tried = gathered(data, listed, others, _READS) if starts else {name: told[:0] for name, told in actual.items()}
     found = [
-        {"season": label, "rules": name} | _told(data, s, actual.one(s, v), tried.some(s * starts, starts, v))
+        {"season": label, "rules": name} | _told(data, s, _some(actual, s, 1, v), _some(tried, s * starts, starts, v))
         for s, label in enumerate(data.labels)
         for v, name in enumerate(rule_sets)
     ]
@@ -131,45 +131,19 @@ _SUMMARY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """Tables by entry and rule set: the place of every player from 0 (NOBODY = not in it), and how it came about."""
+#: What is told of every table: the places from 0 (NOBODY = not in it), who moves within a cycle, how it came about.
+_READS: dict[str, tuple[Callable[[Batch], AnyArray], int]] = {
+    "place": (lambda batch: batch.place.astype(np.int16), NOBODY),
+    "moving": (lambda batch: _moving(batch), 0),
+    "outcome": (lambda batch: batch.tables.outcome, 0),
+    "steps": (lambda batch: batch.tables.steps, 0),
+    "length": (lambda batch: batch.tables.length, 1),
+}
 
-    place: IntArray
-    moving: IntArray
-    outcome: IntArray
-    steps: IntArray
-    length: IntArray
 
-    @classmethod
-    def of(cls, data: Season, rule_sets: list[Rules], scope: Scope) -> _Tables:
-        """Score all tables of `scope`."""
-        shape = len(scope.all_seasons(data.grid)), len(rule_sets)
-        width = int(data.grid.n_players.max(initial=0))
-        place, moving = (np.full((*shape, width), nothing, dtype=np.int16) for nothing in (NOBODY, 0))
-        told = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
-        for batch in scored_batches(data, rule_sets, scope):
-            at = np.ix_(batch.entries, np.asarray(batch.rules))
-            inside = batch.coded.column.shape[1]
-            place[:, :, :inside][at] = by_player(batch, batch.place, NOBODY)
-            moving[:, :, :inside][at] = by_player(batch, _moving(batch), 0)
-            for target, source in zip(
-                told, (batch.tables.outcome, batch.tables.steps, batch.tables.length), strict=True
-            ):
-                target[at] = source.reshape(len(batch.entries), -1)
-        return cls(place, moving, *told)
-
-    def one(self, entry: int, v: int) -> _Tables:
-        """Return the table of one entry under one rule set."""
-        return self.some(entry, 1, v)
-
-    def some(self, first: int, count: int, v: int) -> _Tables:
-        """Return the tables of `count` entries under one rule set."""
-        return _Tables(*(array[first : first + count, v] for array in (self.place, self.moving, *self._told)))
-
-    @property
-    def _told(self) -> tuple[IntArray, ...]:
-        return self.outcome, self.steps, self.length
+def _some(tables: dict[str, AnyArray], first: int, count: int, v: int) -> dict[str, AnyArray]:
+    """Return the tables of some entries under one rule set."""
+    return {name: told[first : first + count, v] for name, told in tables.items()}
 
 
 def _moving(batch: Batch) -> IntArray:
@@ -192,12 +166,12 @@ def _start_orders(data: Season, s: int, starts: int, seed: int) -> IntArray:
     return orders
 
 
-def _told(data: Season, s: int, actual: _Tables, tried: _Tables) -> dict[str, Any]:
+def _told(data: Season, s: int, actual: dict[str, AnyArray], tried: dict[str, AnyArray]) -> dict[str, Any]:
     """Return what is to say of one season under one rule set."""
     ids = data.players["player"].to_numpy()[data.grid.players[s] : data.grid.players[s + 1]]
-    inside = np.flatnonzero(actual.place[0, : len(ids)] >= 0)
-    people, own, moving = ids[inside], actual.place[0, inside], actual.moving[0, inside] > 0
-    places = tried.place[:, inside]
+    inside = np.flatnonzero(actual["place"][0, : len(ids)] >= 0)
+    people, own, moving = ids[inside], actual["place"][0, inside], actual["moving"][0, inside] > 0
+    places = tried["place"][:, inside]
     winners = places.argmin(axis=1) if len(people) else np.zeros(0, dtype=np.intp)
     champion = int(own.argmin()) if len(people) else NOBODY
     kinds, first, count = np.unique(places, axis=0, return_index=True, return_counts=True)
@@ -206,12 +180,12 @@ def _told(data: Season, s: int, actual: _Tables, tried: _Tables) -> dict[str, An
     order = np.argsort(own)
     both = np.concatenate([places, own[None]])
     return {
-        "outcome": OUTCOME_NAMES[actual.outcome[0]],
-        "iterations": int(actual.steps[0]),
-        "cycle_length": int(actual.length[0]),
+        "outcome": OUTCOME_NAMES[actual["outcome"][0]],
+        "iterations": int(actual["steps"][0]),
+        "cycle_length": int(actual["length"][0]),
         "in_cycle": int(moving.sum()),
         "starts": len(places),
-        "settled": int(np.isin(tried.outcome, settled).sum()),
+        "settled": int(np.isin(tried["outcome"], settled).sum()),
         "tables": len(kinds),
         "champion": people[champion] if len(people) else None,
         "champions": len(np.unique(winners)),
@@ -228,7 +202,7 @@ def _told(data: Season, s: int, actual: _Tables, tried: _Tables) -> dict[str, An
             "table": np.arange(1, len(kinds) + 1),
             "count": count[ranked],
             "champion": people[winners[first[ranked]]] if len(people) else [None] * len(kinds),
-            "outcome": np.asarray(OUTCOME_NAMES)[tried.outcome[first[ranked]]],
+            "outcome": np.asarray(OUTCOME_NAMES)[tried["outcome"][first[ranked]]],
             "actual": (kinds[ranked] == own).all(axis=1),
         },
     }

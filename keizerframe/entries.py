@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from keizerframe.standings import COUNT_COLUMNS
 from keizerframe.tariffs import ages_of, counting_of, price, tariff_of, tie_keys
 
 IntArray = npt.NDArray[np.integer]
+AnyArray = npt.NDArray[Any]
 
 #: Cells of a batch's largest arrays: bounds the memory, and keeps them near the processor.
 _BATCH_CELLS = 6_000_000
@@ -239,14 +240,51 @@ def _game_counts(coded: Coded, outcomes: Sequence[str]) -> IntArray:
     return coded.counts @ weights.astype(np.int64)
 
 
-def by_player(batch: Batch, cells: IntArray, nothing: int) -> IntArray:
-    """Return something of every cell [S * V, N] by player (position in his season), shape [S, V, N].
+def gathered(
+    data: Season,
+    rule_sets: Sequence[Rules],
+    scope: Scope,
+    reads: Mapping[str, tuple[Callable[[Batch], AnyArray], int | float]],
+) -> dict[str, AnyArray]:
+    """Return something of all tables of `scope`.
 
-    Who is outside the roster gets `nothing`.
+    Parameters
+    ----------
+    data, rule_sets, scope
+        Which tables.
+    reads
+        Name -> what to read of a batch, for every row [S * V] or every cell [S * V, N], and what stands for a player
+        who is not in a table.
+
+    Returns
+    -------
+    dict
+        Name -> an array [E, V], or by player (position in his season) [E, V, N].
     """
+    shape = len(scope.all_seasons(data.grid)), len(rule_sets)
+    width = int(data.grid.n_players.max(initial=0))
+    found: dict[str, AnyArray] = {}
+    for batch in scored_batches(data, rule_sets, scope):
+        at = np.ix_(batch.entries, np.asarray(batch.rules))
+        for name, (read, nothing) in reads.items():
+            rows = read(batch)
+            told = rows.reshape(len(batch.entries), -1) if rows.ndim == 1 else _by_player(batch, rows, nothing)
+            if name not in found:
+                found[name] = np.full((*shape, width)[: told.ndim], nothing, dtype=told.dtype)
+            if told.ndim == 2:
+                found[name][at] = told
+            else:
+                found[name][:, :, : told.shape[2]][at] = told
+    for name, (_, nothing) in reads.items():
+        found.setdefault(name, np.full((*shape, width), nothing))
+    return found
+
+
+def _by_player(batch: Batch, cells: AnyArray, nothing: int | float) -> AnyArray:
+    """Return something of every cell [S * V, N] by player, shape [S, V, N]."""
     column, size = batch.coded.column, batch.coded.size
     tables, width = column.shape
     told = np.where(np.arange(width) < size[:, None, None], cells.reshape(tables, -1, width), nothing)
-    spread: IntArray = np.empty_like(told)
+    spread: AnyArray = np.empty_like(told)
     np.put_along_axis(spread, np.broadcast_to(column[:, None], told.shape), told, axis=2)
     return spread
