@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import keizerframe as kf
-from tests.bench.bench_score import median
+from tests.bench.bench_score import RULES, median
 from tests.bench.seasons import make_frames
 
 #: 25 x 20 = 500 rule sets.
@@ -41,6 +41,24 @@ class Questions:
         # A fresh one: the answer is kept.
         fresh = kf.sweep(self.season, "knsb", win_fraction=[1, "1/2"], loss_fraction=[0, "1/2", "4/5"])
         return fresh.break_evens
+
+    def replay_8(self) -> object:
+        return kf.replay(self.season, RULES)
+
+    def explain(self) -> object:
+        return kf.explain(self.season, "knsb")
+
+    def diagnose_1000(self) -> object:
+        return kf.diagnose(self.season, "knsb", starts=1000)
+
+    def diagnose_1000_previous(self) -> object:
+        return kf.diagnose(self.season, "freekeizer-0.5", starts=1000)
+
+    def what_if_all(self) -> object:
+        return kf.what_if(self.season, "knsb")
+
+    def what_if_all_previous(self) -> object:
+        return kf.what_if(self.season, "freekeizer-0.5")
 
     def identify(self) -> object:
         return kf.identify(self.season, self.table)
