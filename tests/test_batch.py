@@ -356,6 +356,21 @@ def test_an_iterable_is_taken_as_it_is_worked_on_and_goes_on_too(tmp_path):
     assert len(list((out / "standings").iterdir())) == 5
 
 
+def test_an_iterable_is_not_read_far_ahead_of_the_workers(tmp_path):
+    done, ahead = [], []
+
+    def watched():
+        for number, season in enumerate(one_by_one(12)):
+            ahead.append(number - len(done))
+            yield season
+
+    with ThreadPoolExecutor(1) as pool:
+        kf.rescore(watched(), RULES, tmp_path / "out", executor=pool, progress=done.append)
+    assert len(done) == 12
+    # Two are handed out ahead, and one is in the hand.
+    assert max(ahead) <= 3
+
+
 def test_a_disk_that_takes_no_more_gives_a_clear_error_and_a_folder_to_go_on_with(tmp_path):
     """The limit of the size of files stands for the disk; `python -m tests.proof disk` fills a real one."""
     source = make_source(tmp_path / "in", 2, 4, players=8, rounds=4)
