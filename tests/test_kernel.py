@@ -402,3 +402,27 @@ def test_a_cycle_keeps_its_length_while_the_seasons_beside_it_drop_out():
     for label in together["season"].unique():
         alone = kf.score(kf.Season(games[games["season"] == label]), names)
         pd.testing.assert_frame_equal(together[together["season"] == label].reset_index(drop=True), alone)
+
+
+def test_no_product_over_no_class_is_left_to_numpy(monkeypatch):
+    """Where nothing is paid from the own value, numpy's product over no class has returned what was in memory."""
+    einsum, matmul = np.einsum, np.matmul
+
+    def garbage(call):
+        def product(*operands, **options):
+            found = call(*operands, **options)
+            empty = any(isinstance(one, np.ndarray) and one.size == 0 for one in operands)
+            return np.full_like(found, np.nan) if empty and found.size else found
+
+        return product
+
+    rows = [(1, "a", "b", "1-0"), (2, "b", "c", "1/2-1/2"), (3, "a", None, "excused")]
+    season = kf.Season(pd.DataFrame(rows, columns=["round", "white", "black", "result"]))
+    names = ["classic", "knsb", "keizerforclubs,recalculation=previous"]
+    only_byes = kf.Season(pd.DataFrame([(1, "a", None, "bye")], columns=["round", "white", "black", "result"]))
+    expected = [score(one, name) for one in (season, only_byes) for name in names]
+    monkeypatch.setattr(np, "einsum", garbage(einsum))
+    monkeypatch.setattr(np, "matmul", garbage(matmul))
+    found = [score(one, name) for one in (season, only_byes) for name in names]
+    for ours, theirs in zip(found, expected, strict=True):
+        pd.testing.assert_frame_equal(ours, theirs)

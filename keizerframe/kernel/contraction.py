@@ -159,6 +159,8 @@ class Contraction:
     def own_units(self, season: IntArray, version: IntArray, rank: IntArray) -> IntArray:
         """Return what rows (season, version) earn without an opponent, by part, shape [rows, N, parts]."""
         first = (version * self.prices.values.shape[1] + self.prices.size[season])[:, None] * self.shape[2]
+        if not self.counts.shape[2]:
+            return np.zeros((*rank.shape, len(PARTS)), dtype=np.int64)
         paid = _rows(self.own_price).take(first + rank, axis=0) * self.counts[season]
         of_part = self.own_part_of[:, None] == np.arange(len(PARTS))
         by_part: IntArray = (paid @ of_part.astype(self.dtype)).astype(np.int64)
@@ -250,17 +252,20 @@ class Layout:
     def image(self, rank: IntArray) -> IntArray:
         """Return the units [cells, N] that the ranking gives."""
         work, width = self.work, self.work.shape[2]
-        price = _rows(work.opponent_price).take(self.price_at + rank, axis=0)
-        units: AnyArray = np.matmul(price.reshape(len(self.games), self.slots, self.games.shape[1]), self.games)
-        if work.growing:
+        units: AnyArray = np.zeros((len(self.games), self.slots, width), dtype=work.dtype)
+        # Products over no class at all are left out: numpy has returned what was in memory for them.
+        if self.games.shape[1]:
+            price = _rows(work.opponent_price).take(self.price_at + rank, axis=0)
+            units = np.matmul(price.reshape(len(self.games), self.slots, -1), self.games)
+        if work.growing and work.counts.shape[2]:
             # All rows stand in the layout then, the rule sets of a season together.
             price = _rows(work.own_price).take(self.price_at + rank, axis=0)
-            units += np.einsum("svnk,snk->svn", price.reshape(*units.shape, price.shape[-1]), work.counts)
-            units = units.reshape(-1, width)
-        else:
-            units = units.reshape(-1, width)
+            units += np.einsum("svnk,snk->svn", price.reshape(*units.shape, -1), work.counts)
+        units = units.reshape(-1, width)
+        if not work.growing:
             units += work.own_part.ravel().take(self.own_at + rank)
-        whole: IntArray = units.astype(work.key_dtype)
+        with np.errstate(invalid="raise"):
+            whole: IntArray = units.astype(work.key_dtype)
         return whole
 
 
