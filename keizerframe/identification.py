@@ -262,7 +262,7 @@ def identify(
         try:
             check_parts(data, {label: rules})
             candidate = Candidate(label, kind, rules, _versions(rules, tops, reach))
-            found.append(_found(candidate, _fit(data, candidate.versions, scope, table)))
+            found.append(_found(candidate, _fit(data, candidate.versions, scope, table), table))
         except KeizerError as fault:
             skipped.append({"rules": label, "reason": str(fault)})
     if not found:
@@ -395,18 +395,28 @@ def _ranks(table: Published, score: FloatArray, orders: Sequence[npt.NDArray[Any
     return ranks, expected
 
 
-def _found(candidate: Candidate, fit: Fit) -> Found:
+def _found(candidate: Candidate, fit: Fit, table: Published) -> Found:
     """Return the best version: among equals the first, which is nearest to the rules as they are."""
     keys = fit.keys()
-    key = min(keys)
-    equal = [v for v, one in enumerate(keys) if one == key]
+    best = min(keys)
+    equal = [v for v, one in enumerate(keys) if _as_good(one, best, table)]
     # A top value that is searched may be the rules' own.
     plain = {name: getattr(Rules(), name) for name in VALUE_FIELDS}
     alike = {
         (tuple(_values(candidate.versions[v], fit.size)), swapped(candidate.versions[v], {"values_from": None} | plain))
         for v in equal
     }
-    return Found(candidate, fit, key, equal[0], len(alike))
+    return Found(candidate, fit, keys[equal[0]], equal[0], len(alike))
+
+
+def _as_good(key: Key, best: Key, table: Published) -> bool:
+    """Say whether nothing published tells the two apart.
+
+    Where the best agrees within the rounding of the published numbers, a smaller rest is chance.
+    """
+    figures = int((~np.isnan(table.score)).sum()), int(np.count_nonzero(table.rank))
+    complete = best[:2] == (-figures[0], -figures[1])
+    return key[:2] == best[:2] if complete else key == best
 
 
 def _values(rules: Rules, size: int) -> list[Fraction]:
@@ -414,8 +424,8 @@ def _values(rules: Rules, size: int) -> list[Fraction]:
 
 
 def _identification(data: Season, table: Published, found: list[Found], skipped: pd.DataFrame) -> Identification:
-    lead = [one for one in found if one.key == found[0].key]
     scores, ranks = int((~np.isnan(table.score)).sum()), int(np.count_nonzero(table.rank))
+    lead = [one for one in found if _as_good(one.key, found[0].key, table)]
     scores_equal, ranks_equal = -lead[0].key[0], -lead[0].key[1]
     verdict: Verdict = "ambiguous"
     if 2 * scores_equal < scores or (not scores and 2 * ranks_equal < ranks):

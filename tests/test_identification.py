@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -202,3 +203,21 @@ def test_bad_arguments():
         kf.identify(season, table, top="50")
     with pytest.raises(kf.RulesError, match="one season, not 7"):
         kf.identify(kf.load_dataset("waagtoren"), table)
+
+
+def test_what_fits_within_the_rounding_alike_is_ambiguous():
+    """An absence of the value number 8: a third is 2.5 in half points, 0.35 is 3; in whole points both are 3."""
+    games = pd.DataFrame({"round": [1] * 5, "white": list("acegh"), "black": ["b", "d", "f", None, None]})
+    games["result"] = ["1-0", "1-0", "1-0", "bye", "excused"]
+    players = pd.DataFrame({"player": list("habcdefg"), "rating": range(2000, 1200, -100)})
+    season = kf.Season(games, players)
+    plain = kf.Rules(recalculation="static")
+    candidates = {"third": plain.replace(excused_absent_fraction="1/3"), "0.35": plain}
+    scores = kf.score(season, candidates).pivot(index="player", columns="rules", values="score")
+    assert (scores["third"] != scores["0.35"]).any()
+    whole = np.floor(scores["third"] + 0.5).astype(int).rename("score").reset_index()
+    assert (np.abs(scores["0.35"].to_numpy() - whole["score"]) <= 0.5).all()
+    assert kf.identify(season, whole, candidates=candidates, top=8).verdict == "ambiguous"
+    shown = scores["third"].rename("score").reset_index()
+    found = kf.identify(season, shown, candidates=candidates, top=8)
+    assert (found.verdict, found.candidates["rules"].iloc[0]) == ("exact", "third")
