@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from keizerframe.catalog import RulesArgument, resolve_rules
-from keizerframe.columns import text_array
+from keizerframe.columns import read_id, text_array
 from keizerframe.entries import AnyArray, Batch, gathered
 from keizerframe.errors import RulesError
 from keizerframe.kernel.grid import Scope
@@ -122,7 +122,8 @@ def _given(data: Season, edits: pd.DataFrame) -> tuple[IntArray, list[str]]:
         fitting = np.ones(len(games), dtype=bool)
         for name in keys:
             if not pd.isna(edit[name]):
-                fitting &= (games[name] == str(edit[name])).to_numpy()
+                # Ids as the door reads them: 7.0 out of a spreadsheet is the player 7, and the round too.
+                fitting &= (games[name] == read_id(edit[name])).to_numpy()
         where = f"edit {i} ({', '.join(f'{name} {edit[name]}' for name in keys)})"
         found = np.flatnonzero(fitting)
         result = parse_result(str(edit["result"]))
@@ -152,9 +153,11 @@ def _where(data: Season, games: IntArray) -> tuple[IntArray, IntArray]:
     return seasons, np.where(cells[:, None] >= 0, found, -1)
 
 
+#: The place of who is outside the table: behind everybody.
+_NOWHERE = int(np.iinfo(np.int16).max)
 #: What is told of every table: places from 0 (far behind outside the roster), and points.
 _READS: dict[str, tuple[Callable[[Batch], AnyArray], int | float]] = {
-    "place": (lambda batch: batch.place, np.iinfo(np.int16).max),
+    "place": (lambda batch: batch.place, _NOWHERE),
     "points": (lambda batch: _points(batch), np.nan),
 }
 
@@ -204,7 +207,7 @@ def _changes(
     every = np.arange(len(games))
     for side, colour in enumerate(("white", "black")):
         player = cells[side, 1]
-        some = player >= 0
+        some = (player >= 0) & (after[every, player] < _NOWHERE)
         place = np.where(some, after[every, player] + 1, 0)
         columns[f"{colour}_place"] = pd.arrays.IntegerArray(place, ~some)
         columns[f"{colour}_place_change"] = pd.arrays.IntegerArray(np.where(some, moves[every, player], 0), ~some)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from keizerframe.fields import read_share, read_shares, write_share
-from keizerframe.results import NON_GAME_CODES, OUTCOME_NUMBER, base_outcome
+from keizerframe.results import DERIVED, NON_GAME_CODES, OUTCOME_NUMBER, base_outcome
 
 if TYPE_CHECKING:
     from keizerframe.rules import Rules
@@ -103,7 +103,7 @@ def read_extra(value: Any) -> FrozenDict:
     faults = []
     for code, given in value.items():
         name = str(code)
-        if not (name in OUTCOME_NUMBER or base_outcome(name) in NON_GAME_CODES):
+        if name in DERIVED or not (name in OUTCOME_NUMBER or base_outcome(name) in NON_GAME_CODES):
             faults.append(
                 f"{name!r} is no outcome: use {', '.join(NON_GAME_CODES)}, or base:suffix, or win, draw, loss"
             )

@@ -64,7 +64,8 @@ class Comparison:
     Parameters
     ----------
     summary
-        One row per season and pair of rule sets: who is champion under each, how many players change place
+        One row per season and pair of rule sets, moves counted among the players of both tables: who is champion
+        under each, how many players change place
         (``moved``), the largest move and who makes it, how each table settled, and how far the two orders agree:
         ``tau_b`` (Kendall's, 1 = the same, -1 = reversed), ``footrule`` (Spearman's, 0 = the same, 1 = as far apart
         as can be), ``top_overlap`` (the share of the first ``top`` places held by the same players). Which share
@@ -77,8 +78,8 @@ class Comparison:
         The fields in which the rule sets differ, one column per rule set.
     standings
         The standings behind all this, as `score` gives them.
-    season, rules
-        What was compared.
+    season, rules, scope
+        What was compared, and ``through`` and ``roster_round``.
     """
 
     summary: pd.DataFrame
@@ -87,6 +88,7 @@ class Comparison:
     standings: pd.DataFrame
     season: Season
     rules: dict[str, Rules]
+    scope: dict[str, int | None]
 
     def sentences(self, lang: str = "en", *, starts: int = 200, seed: int = 0) -> pd.DataFrame:
         """Return what a members' meeting asks for, one sentence a season and pair of rule sets.
@@ -108,7 +110,7 @@ orders
         """
         kept: dict[tuple[str, str], tuple[int, int]] = {}
         if starts:
-            found = diagnose(self.season, self.rules, starts=starts, seed=seed).summary
+            found = diagnose(self.season, self.rules, starts=starts, seed=seed, **self.scope).summary
             keys = zip(found["season"], found["rules"], strict=True)
             kept = dict(zip(keys, zip(found["champion_kept"], found["starts"], strict=True), strict=True))
         voice = Voice(lang, "telling")
@@ -184,6 +186,7 @@ def compare(
         standings=standings,
         season=data,
         rules=rule_sets,
+        scope={"through": through, "roster_round": roster_round},
     )
 
 
@@ -243,13 +246,15 @@ def _by_change(players: pd.DataFrame) -> pd.DataFrame:
 def _summaries(players: pd.DataFrame, standings: pd.DataFrame, top: int) -> pd.DataFrame:
     tables = standings.groupby(["season", "rules"], sort=False)
     outcomes = tables["outcome"].first().to_dict()
+    leaders = standings[standings["place"] == 1]
+    first_of = dict(zip(zip(leaders["season"], leaders["rules"], strict=True), leaders["player"], strict=True))
     shares = {key: _total_shares(table) for key, table in tables}
     rows = []
     for (season, rules, against), table in players.groupby(["season", "rules", "against"], sort=False):
         size = table["place_change"].abs()
         largest = int(size.max())
         players_at = table["player"].to_numpy()
-        champions = [players_at[table[place].argmin()] for place in ("place", "place_against")]
+        champions = [first_of[season, label] for label in (rules, against)]
         places = table["place"].to_numpy(), table["place_against"].to_numpy()
         within = min(top, len(table))
         sides = (("", shares[season, rules]), ("_against", shares[season, against]))

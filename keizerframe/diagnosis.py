@@ -60,6 +60,7 @@ def diagnose(
     starts: int = 200,
     seed: int = 0,
     through: int | None = None,
+    roster_round: int | None = None,
 ) -> Diagnosis:
     """Say whether the tables settled, and which tables other start orders reach.
 
@@ -76,7 +77,7 @@ def diagnose(
         Random start orders to try.
     seed
         Of the random start orders; those of a season do not depend on which other seasons are diagnosed.
-    through
+    through, roster_round
         As in `score`.
 
     Raises
@@ -106,10 +107,12 @@ def diagnose(
     if starts < 0:
         raise RulesError([f"starts = {starts}: must be 0 or more"])
     listed = list(rule_sets.values())
-    actual = gathered(data, listed, Scope(through=through), _READS)
+    actual = gathered(data, listed, Scope(through=through, roster_round=roster_round), _READS)
     orders = [_start_orders(data, s, starts, seed) for s in range(len(data.labels))]
     start = np.concatenate(orders) if orders else np.zeros((0, 0), dtype=np.int64)
-    others = Scope(seasons=np.repeat(np.arange(len(orders)), starts), through=through, start=start)
+    others = Scope(
+        seasons=np.repeat(np.arange(len(orders)), starts), through=through, roster_round=roster_round, start=start
+    )
     tried = gathered(data, listed, others, _READS) if starts else {name: told[:0] for name, told in actual.items()}
     found = [
         {"season": label, "rules": name} | _told(data, s, _some(actual, s, 1, v), _some(tried, s * starts, starts, v))

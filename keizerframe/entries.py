@@ -19,7 +19,7 @@ from keizerframe.results import OUTCOME_NUMBER, OUTCOMES, base_outcome
 from keizerframe.rules import Rules
 from keizerframe.season import Season
 from keizerframe.standings import COUNT_COLUMNS
-from keizerframe.tariffs import ages_of, counting_of, price, tariff_of, tie_keys
+from keizerframe.tariffs import TIE_KEYS, ages_of, counting_of, price, tariff_of
 
 IntArray = npt.NDArray[np.integer]
 AnyArray = npt.NDArray[Any]
@@ -98,7 +98,7 @@ def _batch(
         ranks = tables.rank
     else:
         tables, valuation, ranks = _shadow(data, source, coded, prices, scope)
-    _empty_seasons(tables, coded, prices, rule_sets)
+    _empty_seasons(tables, ranks, coded, prices, rule_sets)
     counts = _game_counts(coded, data.outcomes)
     seasons = scope.all_seasons(data.grid)
     return Batch(
@@ -183,7 +183,7 @@ def _shadow(
     return tables, valuation, np.repeat(final, versions, axis=0)
 
 
-def _empty_seasons(tables: Tables, coded: Coded, prices: Prices, rule_sets: Sequence[Rules]) -> None:
+def _empty_seasons(tables: Tables, ranks: IntArray, coded: Coded, prices: Prices, rule_sets: Sequence[Rules]) -> None:
     """Before the first round the start order stands, with the own value numbers or nothing."""
     versions = len(rule_sets)
     rows = np.flatnonzero(np.repeat(coded.scored == 0, versions))
@@ -200,6 +200,7 @@ def _empty_seasons(tables: Tables, coded: Coded, prices: Prices, rule_sets: Sequ
     tables.tables[rows], tables.divisor[rows] = 1, 1
     tables.values[rows] = np.take_along_axis(prices.values[version, prices.size[season]], rank, axis=1)
     tables.rank[rows] = rank
+    ranks[rows] = rank
 
 
 def _places(
@@ -222,10 +223,10 @@ def _places(
         for name in rules.place_ties:
             if name == "game_points":
                 keys.append(-counts[:, :, -1])
+            elif name == "start":
+                keys.append(coded.start)
             else:
-                keys += [
-                    data.grid.keys[key][index] for key in tie_keys(rules, [name])[: None if name == "start" else 1]
-                ]
+                keys.append(data.grid.keys[TIE_KEYS[name]][index])
         keys.append(data.grid.keys[2][index])
         outside = np.arange(coded.column.shape[1]) >= coded.size[:, None]
         order = np.lexsort((*reversed(keys), -tables.units[rows], outside), axis=1)
@@ -268,7 +269,11 @@ def gathered(
         at = np.ix_(batch.entries, np.asarray(batch.rules))
         for name, (read, nothing) in reads.items():
             rows = read(batch)
-            told = rows.reshape(len(batch.entries), -1) if rows.ndim == 1 else _by_player(batch, rows, nothing)
+            told = (
+                rows.reshape(len(batch.entries), len(batch.rules))
+                if rows.ndim == 1
+                else _by_player(batch, rows, nothing)
+            )
             if name not in found:
                 found[name] = np.full((*shape, width)[: told.ndim], nothing, dtype=told.dtype)
             if told.ndim == 2:
@@ -284,7 +289,7 @@ def _by_player(batch: Batch, cells: AnyArray, nothing: int | float) -> AnyArray:
     """Return something of every cell [S * V, N] by player, shape [S, V, N]."""
     column, size = batch.coded.column, batch.coded.size
     tables, width = column.shape
-    told = np.where(np.arange(width) < size[:, None, None], cells.reshape(tables, -1, width), nothing)
+    told = np.where(np.arange(width) < size[:, None, None], cells.reshape(tables, len(batch.rules), width), nothing)
     spread: AnyArray = np.empty_like(told)
     np.put_along_axis(spread, np.broadcast_to(column[:, None], told.shape), told, axis=2)
     return spread

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from keizerframe.catalog import RulesArgument, resolve_rules
-from keizerframe.columns import text_array
+from keizerframe.columns import read_id, text_array
 from keizerframe.entries import Batch, scored_batches
 from keizerframe.errors import UnknownNameError
 from keizerframe.kernel.grid import NOBODY, Scope, dense
@@ -50,6 +50,7 @@ LEDGER_COLUMNS = (
     "round",
     "kind",
     "result",
+    "colour",
     "opponent",
     "value_of",
     "value_number",
@@ -93,7 +94,8 @@ def explain(
     pandas.DataFrame
         One row per player and round, one for the own value number, and one for rounding where a total was
         rounded. ``units`` is in 1/``per_point`` points and adds up to the ``units`` of the standings, exactly;
-        ``points`` is the same in points. ``share`` (text, exact) of ``value_number``, the value number of
+        ``points`` is the same in points. ``colour``: on which side of the result the player stood.
+        ``share`` (text, exact) of ``value_number``, the value number of
         ``value_of`` (the mean over a cycle of tables), or ``fixed`` points. ``reason`` is a key, ``note`` the same
         in words: why a row pays nothing, or otherwise than its result. Ordered by season, rule set, place, round.
 
@@ -139,8 +141,8 @@ def _chosen(data: Season, player: str | Iterable[str] | None) -> BoolArray:
     ids = data.players["player"]
     if player is None:
         return np.ones(len(ids), dtype=bool)
-    wanted = [player] if isinstance(player, str | int) else list(player)
-    names = [str(one) for one in wanted]
+    wanted = [player] if isinstance(player, str) or not isinstance(player, Iterable) else list(player)
+    names = [read_id(one) for one in wanted]
     known = set(ids)
     for name in names:
         if name not in known:
@@ -217,6 +219,7 @@ class _Cells:
     column: IntArray
     outcome: IntArray
     game: IntArray
+    white: BoolArray
     people: tuple[IntArray, ...]
 
 
@@ -234,7 +237,9 @@ def _cells(data: Season, batch: Batch, chosen: BoolArray) -> _Cells:
     row[data.cells] = np.arange(data.cells.shape[1])
     row[-1] = -1
     cell = grid.cells[seasons[s]] + r * grid.n_players[seasons[s]] + coded.column[s, p]
-    return _Cells(s, r, p, raw[s, r, p], row[cell], np.nonzero(inside))
+    white = np.zeros(grid.cells[-1] + 1, dtype=bool)
+    white[data.cells[0]] = True
+    return _Cells(s, r, p, raw[s, r, p], row[cell], white[cell], np.nonzero(inside))
 
 
 def _alone(data: Season, batch: Batch, v: int, s: IntArray, p: IntArray) -> dict[str, Any]:
@@ -272,6 +277,7 @@ def _round_rows(data: Season, batch: Batch, v: int, cells: _Cells, units: IntArr
         | {
             "round": data.grid.numbers[data.grid.rounds[batch.seasons[s]] + r],
             "opponent": opponent,
+            "colour": np.where(opponent >= 0, np.where(cells.white, 0, 1), -1),
             "game": cells.game,
             "value_of": valued,
             "value_number": np.where(valued >= 0, values[row, r, p] / (count * tariff.value_unit), np.nan),
@@ -320,6 +326,7 @@ def _blank(kind: str, units: IntArray) -> dict[str, Any]:
         "round": np.zeros(count, dtype=np.int64),
         "kind": np.full(count, KINDS.index(kind)),
         "game": nobody,
+        "colour": nobody,
         "opponent": nobody,
         "value_of": nobody,
         "value_number": np.full(count, np.nan),
@@ -343,9 +350,7 @@ def _told(
     raw_kinds = np.array([KINDS.index(kind_of(name)) for name in outcomes])[cells.outcome]
     silent = code == 0
     columns["kind"] = np.where(silent, raw_kinds, kinds)
-    unfinished = OUTCOME_NUMBER["unfinished"]
-    going_on = [0, unfinished, OUTCOME_NUMBER["adjourned"]]
-    outside = ~silent & (meant[code] == unfinished) & ~np.isin(cells.outcome, going_on)
+    outside = ~silent & (meant[code] == OUTCOME_NUMBER["outside"])
     blank = columns["reason"] == ""
     absent = ~silent & (cells.outcome == 0) & blank & (columns["kind"] == KINDS.index("absence"))
     for mask, reason in ((silent, "left"), (outside, "outside"), (absent, "no-row")):
@@ -372,6 +377,7 @@ def _frame(data: Season, labels: list[str], found: list[dict[str, Any]]) -> pd.D
         "round": pd.arrays.IntegerArray(row["round"].astype(np.int16), row["round"] == 0),
         "kind": text_array(KINDS, row["kind"]),
         "result": text_array(data.games["result"].astype("str").tolist(), row["game"]),
+        "colour": text_array(["white", "black"], row["colour"]),
         "opponent": text_array(ids, row["opponent"]),
         "value_of": text_array(ids, row["value_of"]),
         "value_number": row["value_number"],

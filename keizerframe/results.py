@@ -65,11 +65,14 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(name="late-start", kind="absence", fallback="handicap"),
     Outcome(name="handicap", kind="absence"),
     # Claims that no row spells: rule sets make them of others.
+    Outcome(name="outside", kind="game"),
     Outcome(name="unpaid-absence", kind="absence", counts=("absences",)),
     Outcome(name="left-win", kind="game", counts=("played", "wins"), half_points=2),
     Outcome(name="left-draw", kind="game", counts=("played", "draws"), half_points=1),
     Outcome(name="left-other", kind="game"),
 )
+#: Those that a rule set cannot pay for by name.
+DERIVED = ("nothing", "outside", "unpaid-absence", "left-win", "left-draw", "left-other")
 OUTCOME_NUMBER: dict[str, int] = {outcome.name: number for number, outcome in enumerate(OUTCOMES)}
 
 #: Game codes: outcome of White, outcome of Black.

@@ -7,6 +7,10 @@ import pandas as pd
 
 #: Why points changed, in the order they are told.
 CAUSES = ("new", "revaluation", "own value", "absences", "rounding", "gone")
+CHANGE_COLUMNS = (
+    *("season", "rules", "player", "since", "cause", "round", "kind", "result", "colour", "opponent", "value_of"),
+    *("value_number_before", "value_number", "share", "fixed", "units", "per_point", "points", "reason", "note"),
+)
 _KEYS = ["season", "rules", "player", "round"]
 _CAUSE_OF = {
     "own value": "own value",
@@ -35,7 +39,7 @@ def changes_between(before: pd.DataFrame, after: pd.DataFrame, since: int) -> pd
         for name, scale in (("units", "per_point"), ("units_before", "per_point_before"))
     ]
     gone, new = both["kind"].isna(), both["kind_before"].isna()
-    for name in ("kind", "result", "opponent", "value_of", "share", "fixed", "reason", "note"):
+    for name in ("kind", "result", "colour", "opponent", "value_of", "share", "fixed", "reason", "note"):
         both[name] = both[name].where(~gone, both[f"{name}_before"])
     change = units[0] - units[1]
     cause = both["kind"].map(_CAUSE_OF).fillna("revaluation").mask(new, "new").mask(gone, "gone")
@@ -48,28 +52,20 @@ def changes_between(before: pd.DataFrame, after: pd.DataFrame, since: int) -> pd
         per_point=per_point,
         points=change / per_point,
     )
-    columns = ["season", "rules", "player", "since", "cause", "round", "kind", "result", "opponent", "value_of"]
-    columns += [
-        "value_number_before",
-        "value_number",
-        "share",
-        "fixed",
-        "units",
-        "per_point",
-        "points",
-        "reason",
-        "note",
-    ]
+    told = changed.iloc[_order(changed, cause, after)]
+    return told.loc[(told["units"] != 0) | (told["cause"] == "new"), list(CHANGE_COLUMNS)].reset_index(drop=True)
+
+
+def _order(changed: pd.DataFrame, cause: pd.Series, after: pd.DataFrame) -> np.ndarray:
+    """Return the rows by place in the later table, cause and round."""
     places = {key: place for place, key in enumerate(dict.fromkeys(_people(after)))}
-    order = np.lexsort(
+    return np.lexsort(
         (
             changed["round"].fillna(0).to_numpy(),
             cause.map(CAUSES.index).to_numpy(),
             np.array([places.get(key, len(places)) for key in _people(changed)]),
         )
     )
-    told = changed.iloc[order]
-    return told.loc[(told["units"] != 0) | (told["cause"] == "new"), columns].reset_index(drop=True)
 
 
 def _people(frame: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ import pandas as pd
 from keizerframe.catalog import RulesArgument, resolve_rules, resolve_with_played
 from keizerframe.entries import Batch, scored_batches
 from keizerframe.errors import RulesError
-from keizerframe.kernel.grid import Scope
+from keizerframe.kernel.grid import NO_PART, Scope
 from keizerframe.kernel.tables import PARTS
 from keizerframe.rules import Rules
 from keizerframe.season import Season, as_season
@@ -222,23 +223,32 @@ def _by_part(data: Season, rule_sets: dict[str, Rules], scope: Scope, carry_over
     frames = []
     for label, rules in rule_sets.items():
         start: IntArray | None = None
-        for number, name in enumerate(data.parts):
-            some = replace(scope, part=number, start=start)
+        for part in _part_orders(data):
+            some = replace(scope, part=part, start=start)
             batches = list(scored_batches(data, [rules], some))
-            played = {int(s) for b in batches for s in b.seasons[b.coded.scored > 0]}
+            played = sorted({int(s) for b in batches for s in b.seasons[b.coded.scored > 0]})
+            names = {data.labels[s]: data.parts[part[s]] for s in played}
             frame = _frame(data, {label: rules}, batches, some, min_games)
-            frame.insert(2, "part", pd.Series(name, index=frame.index, dtype="str"))
-            frames.append(frame[frame["season"].isin([data.labels[s] for s in played])])
+            frame = frame[frame["season"].isin(list(names))]
+            frame.insert(2, "part", frame["season"].map(names).astype("str"))
+            frames.append(frame)
             if carry_over:
                 start = _final_places(data, batches, start)
-    order = {label: number for number, label in enumerate(rule_sets)}
+    # Stable: within a season and rule set the tables stand part after part already.
     whole = pd.concat(frames, ignore_index=True)
-    keys = (
-        whole["place"],
-        whole["part"].map({n: i for i, n in enumerate(data.parts)}),
-        whole["rules"].map(order),
-    )
-    return whole.iloc[np.lexsort((*keys, pd.factorize(whole["season"], sort=True)[0]))].reset_index(drop=True)
+    rank = {label: number for number, label in enumerate(rule_sets)}
+    seasons = pd.factorize(whole["season"], sort=True)[0]
+    return whole.iloc[np.lexsort((whole["rules"].map(rank), seasons))].reset_index(drop=True)
+
+
+def _part_orders(data: Season) -> Iterator[IntArray]:
+    """Yield the first part of every season by its rounds, the second, and so on; NO_PART where none is left."""
+    own = [
+        list(dict.fromkeys(part for part in data.grid.parts[first:last].tolist() if part >= 0))
+        for first, last in itertools.pairwise(data.grid.rounds.tolist())
+    ]
+    for k in range(max(map(len, own), default=0)):
+        yield np.array([parts[k] if k < len(parts) else NO_PART for parts in own])
 
 
 def _final_places(data: Season, batches: Sequence[Batch], before: IntArray | None) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from keizerframe.columns import Origin, nullable, text_array
-from keizerframe.errors import NoRatingsWarning, UnknownNameError, warn_user
+from keizerframe.errors import NoRatingsWarning, RulesError, UnknownNameError, warn_user
 from keizerframe.intake import Intake, IntArray
 from keizerframe.kernel.grid import Grid
 from keizerframe.results import CODES
@@ -137,6 +137,11 @@ class Season:
             Name of a part -> its first and last round, the same in all seasons. Rounds in none of them have no
             part.
 
+        Raises
+        ------
+        RulesError
+            If a part has no rounds, or two parts share one.
+
         Examples
         --------
         >>> import keizerframe as kf
@@ -145,7 +150,14 @@ class Season:
         >>> halves.rounds["part"].value_counts(sort=False).to_dict()
         {'autumn': 15, 'spring': 15}
         """
-        named = {number: name for name, (first, last) in parts.items() for number in range(first, last + 1)}
+        named: dict[int, str] = {}
+        problems = [f"part {name!r}: rounds {a} to {b} are none" for name, (a, b) in parts.items() if not 1 <= a <= b]
+        for name, (first, last) in parts.items():
+            if twice := [number for number in range(first, last + 1) if number in named]:
+                problems.append(f"part {name!r}: round {twice[0]} belongs to part {named[twice[0]]!r} already")
+            named |= dict.fromkeys(range(first, last + 1), name)
+        if problems:
+            raise RulesError(problems)
         rounds = self.rounds.assign(part=self.rounds["round"].map(named))
         return Season(self.games, self.players, rounds, notes=self.notes, rules=self.rules)
 

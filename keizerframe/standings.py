@@ -68,8 +68,8 @@ def standings_frame(
     Parameters
     ----------
     columns
-        season, rules, player (positions in the three lists), outcome (position in OUTCOME_NAMES), and the
-        numeric columns of the schema.
+        season, rules, player (positions in the three lists), outcome (position in OUTCOME_NAMES), round (0 = the
+        last table), and the numeric columns of the schema.
     season_labels, rules_labels
         The names.
     players
@@ -105,7 +105,7 @@ def _place_in_category(columns: dict[str, IntArray], category: IntArray) -> pd.a
     places = np.zeros(len(code), dtype=np.int32)
     rows = np.flatnonzero(code >= 0)
     if len(rows):
-        group = (columns["season"][rows], columns["rules"][rows], code[rows])
+        group = (columns["season"][rows], columns["rules"][rows], columns["round"][rows], code[rows])
         order = np.lexsort((columns["place"][rows], *group))
         fresh = np.any([np.diff(key[order], prepend=-1) != 0 for key in group], axis=0)
         start = np.maximum.accumulate(np.where(fresh, np.arange(len(rows)), 0))

@@ -29,7 +29,8 @@ _PART = {"nothing": GAMES, "game": GAMES, "bye": BYES, "absence": ABSENCES, "clu
 _ARITHMETIC = {"exact": Arithmetic.EXACT, "float64": Arithmetic.FLOAT64, "float32": Arithmetic.FLOAT32}
 #: Single-precision items are multiples of this, to within a millionth of their last digit.
 _SINGLE_UNITS = 2**36
-_KEYS = {"rating": 0, "name": 1, "id": 2, "start": 3}
+#: Keys that decide ties -> their place among the grid's.
+TIE_KEYS = {"rating": 0, "name": 1, "id": 2, "start": 3}
 #: Unrounded decay is exact for this many halvings; what is smaller is rounded to the unit.
 _DECAY_BITS = 16
 #: What is kept about one rule set: a few sets of outcomes.
@@ -90,7 +91,7 @@ def _counting(rules: Rules, outcomes: Sequence[str]) -> Counting:
         missing=missing,
         # Where everybody is in from the start, nobody joins late.
         before_joining=number["handicap"] if rules.roster != "all" else missing,
-        present=number["unfinished"],
+        present=number["outside"],
         unpaid=number["unpaid-absence"] if rules.absence_needs_game else 0,
         game=tuple("played" in OUTCOMES[OUTCOME_NUMBER[base_outcome(name)]].counts for name in outcomes),
         of_left=tuple(of_left) if rules.withdrawn == "share" else (),
@@ -99,7 +100,7 @@ def _counting(rules: Rules, outcomes: Sequence[str]) -> Counting:
         lookahead=int(rules.roster == "joined-next"),
         start=_start_keys(rules),
         ties=tuple(
-            dict.fromkeys([*(START if key == "start" else _KEYS[key] for key in rules.value_ties), _KEYS["id"]])
+            dict.fromkeys([*(START if key == "start" else TIE_KEYS[key] for key in rules.value_ties), TIE_KEYS["id"]])
         ),
     )
 
@@ -121,15 +122,7 @@ def _start_keys(rules: Rules) -> tuple[int, ...]:
     behind = [key for key in rules.value_ties if key in ("name", "id")] or ["name", "id"]
     keys = ["rating", *behind, "id"]
     given = ["start"] if rules.start_order == "given" else []
-    return tuple(dict.fromkeys(_KEYS[key] for key in (*given, *keys)))
-
-
-def tie_keys(rules: Rules, ties: Sequence[str]) -> tuple[int, ...]:
-    """Return the keys that decide equal scores, a start order spelled out, the id last."""
-    keys: list[int] = []
-    for key in ties:
-        keys += _start_keys(rules) if key == "start" else [_KEYS[key]]
-    return tuple(dict.fromkeys([*keys, _KEYS["id"]]))
+    return tuple(dict.fromkeys(TIE_KEYS[key] for key in (*given, *keys)))
 
 
 def _cap_scope(rules: Rules, outcome: str) -> str | None:

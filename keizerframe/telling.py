@@ -87,6 +87,7 @@ def _revalued(rows: pd.DataFrame, voice: Voice) -> Iterator[str]:
         points = voice.points(row["points"], signed=True)
         # Another share of the same value number is no fall and no rise.
         key = "fell" if after < before else "rose" if after > before else "otherwise"
+        key = "otherwise" if row.get("reason") == "opponent-left" else key
         numbers = {"before": voice.points(before), "after": voice.points(after)} if key != "otherwise" else {}
         yield voice.say(key, round=row["round"], points=points, **numbers)
     others = changed.iloc[_TOLD:]

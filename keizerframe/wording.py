@@ -130,7 +130,7 @@ def _own_value(rules: Rules, voice: Voice) -> Iterator[_Line]:
     if rules.own_value != "none" and rules.own_value_fades is not None:
         yield "own_fades", voice.say("own_fades", shares=", ".join(map(str, rules.own_value_fades)))
     yield "recalculation", voice.say(f"recalculation.{rules.recalculation}")
-    if rules.recalculation == "frozen" and rules.own_value == "current":
+    if rules.recalculation == "frozen" and rules.own_value != "none":
         yield "own_last", voice.say("own_last")
     if rules.freeze_after is not None:
         yield "freeze_after", voice.say("freeze_after", round=rules.freeze_after)

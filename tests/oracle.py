@@ -103,7 +103,7 @@ class Oracle:
                 claims[p.id] = ("handicap" if early else "nothing" if gone else missing, None)
                 if gone and early:
                     claims[p.id] = ("nothing", None)
-            elif gone and spoken[1] is None and spoken[0] != "unfinished":
+            elif gone and spoken[1] is None and spoken[0] not in ("unfinished", "outside"):
                 claims[p.id] = ("nothing", None)
         return claims
 
@@ -114,7 +114,7 @@ class Oracle:
         if self.rules.withdrawn == "share" and other in self.left:
             wins, draws = ("win", "forfeit-win"), ("draw", "adjourned")
             return ("left-win" if outcome in wins else "left-draw" if outcome in draws else "left-other"), None
-        return "unfinished", None
+        return "outside", None
 
     def value(self, rank) -> Fraction:
         r, n = self.rules.values_from or self.rules, len(self.roster)

@@ -33,7 +33,7 @@ ALLOWED = {
     "kernel.tables": set(),
     "kernel.tally": {"kernel.contraction", "kernel.tables"},
     "kernel.recalculate": {"kernel.points", "kernel.contraction", "kernel.tables", "kernel.tally"},
-    "kernel.recurrence": {"kernel.grid", "kernel.contraction", "kernel.tables", "kernel.tally"},
+    "kernel.recurrence": {"kernel.grid", "kernel.contraction", "kernel.points", "kernel.tables", "kernel.tally"},
     "standings": {"columns", "kernel.points"},
     "entries": {"season", "rules", "results", "errors", "standings", "tariffs", "kernel"},
     "scoring": {"entries", "season", "catalog", "rules", "errors", "standings", "tariffs", "kernel"},
@@ -73,7 +73,18 @@ ALLOWED = {
     "datasets": {"io", "season", "errors"},
     "cli.shell": {"errors", "io", "season"},
     "cli.tables": {"catalog", "cli.shell", "comparison", "errors", "io", "scoring"},
-    "cli.questions": {"alternatives", "catalog", "cli.shell", "diagnosis", "errors", "identification", "io", "ledger"}
+    "__main__": {"cli"},
+    "cli.questions": {
+        "season",
+        "alternatives",
+        "catalog",
+        "cli.shell",
+        "diagnosis",
+        "errors",
+        "identification",
+        "io",
+        "ledger",
+    }
     | {"scoring", "sweeps", "telling"},
     "cli.batch": {"batch", "catalog", "cli.shell", "errors"},
     "cli.rounds": {"cli.shell", "io", "pairing"},

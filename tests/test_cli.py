@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -43,7 +45,7 @@ def test_json_is_json(capsys):
 def test_score_of_one_season(capsys):
     assert main(["score", WAAGTOREN, "--rules", "keizerforclubs", "--season", "2018-19", "--top", "1"]) == 0
     # The champion and his score are the golden ones.
-    assert capsys.readouterr().out.splitlines()[1].split("\t")[:4] == ["1", "W134", "67.0", "1089.0"]
+    assert capsys.readouterr().out.splitlines()[1].split("\t")[2:6] == ["1", "W134", "67", "1089"]
 
 
 def test_presets_and_check(capsys):
@@ -70,15 +72,53 @@ def test_a_wrong_command_is_2_and_names_the_nearest(arguments, said, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_faulty_data_is_1_with_the_first_ten(tmp_path, capsys):
+def test_faulty_data_is_1_check_tells_all_and_others_the_first_ten(tmp_path, capsys):
     rows = "".join(f"{r},a,b,2-0\n" for r in range(1, 13))
     (tmp_path / "games.csv").write_text("round,white,black,result\n" + rows)
     (tmp_path / "players.csv").write_text("player,rating\na,1800\nb,1700\n")
     assert main(["check", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert said.out.count("unknown result") == 12
+    assert "games.csv:2" in said.out
+    assert "12 problems" in said.err
+    assert main(["score", str(tmp_path), "--rules", "knsb"]) == 1
     err = capsys.readouterr().err
     assert err.count("unknown result") == 10
-    assert "games.csv:2" in err
     assert "and 2 more" in err
+
+
+def test_what_reads_the_output_may_stop_reading():
+    command = f"{sys.executable} -m keizerframe replay {WAAGTOREN} --rules knsb"
+    done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True)
+    assert done.stdout.startswith("season\trules\tround")
+    assert done.stderr == ""
+
+
+def test_people_are_known_by_name_too(tmp_path, capsys):
+    (tmp_path / "games.csv").write_text("round,white,black,result\n1,1,2,1-0\n", encoding="utf-8")
+    (tmp_path / "players.csv").write_text("player,name,rating\n1,Ann A,1900\n2,Bo B,1800\n", encoding="utf-8")
+    assert main(["explain", str(tmp_path), "--rules", "classic", "--player", "Bo B", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["player"] for row in rows} == {"2"}
+    assert [row["colour"] for row in rows] == [None, "black"]
+    table = tmp_path / "published.csv"
+    table.write_text("player,score\nAnn A,3\nBo B,1\n", encoding="utf-8")
+    assert main(["identify", str(tmp_path), "--table", str(table), "--candidates", "classic", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["scores_equal"] == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["score", WAAGTOREN, "--rules", "knsb", "--top", "0"], "--top 0: must be 1 or more"),
+        (["score", WAAGTOREN, "--rules", "knsb", "--through", "-1"], "--through -1"),
+        (["explain", WAAGTOREN, "--rules", "knsb", "--season", "2018-19", "--since", "99"], "no later round"),
+        (["score", WAAGTOREN, "--rules", "knsb", "--parts", "1-15", "15-30"], "round 15 belongs to part '1' already"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused(command, said, capsys):
+    assert main(command) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_nothing_there_is_1(tmp_path, capsys):

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keizerframe as kf
+from keizerframe import entries
 from tests import strategies
+from tests.proof import replay_is_score
 
 pytestmark = pytest.mark.filterwarnings("ignore::keizerframe.KeizerWarning")
 drawn = settings(max_examples=40, deadline=None)
@@ -215,3 +217,152 @@ def test_the_sentence_for_the_meeting(lang, said):
     told = comparison.sentences(lang, starts=20)["sentence"].tolist()
     assert told[0].startswith(said)
     assert "W022" in told[1]
+
+
+# --- what a review found
+
+
+def frame(rows, *extra):
+    return pd.DataFrame(rows, columns=[*extra, "round", "white", "black", "result"])
+
+
+def test_a_place_in_a_category_is_that_of_its_round():
+    people = pd.DataFrame({"player": list("abc"), "rating": [3, 2, 1], "category": list("xxy")})
+    tables = kf.replay(kf.Season(frame([(1, "a", "b", "1-0"), (2, "a", "c", "1-0")]), people), "classic")
+    assert tables[tables["player"] == "a"]["place_in_category"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["nothing", "outside", "unpaid-absence", "left-win"])
+def test_what_no_row_spells_cannot_be_paid_for(name):
+    with pytest.raises(kf.RulesError, match="no outcome"):
+        kf.Rules(extra={name: {"of": "fixed", "amount": 5}})
+
+
+def test_the_order_of_the_rounds_frame_changes_no_part():
+    games = frame([(1, "c", "a", "1-0"), (2, "c", "b", "1-0"), (3, "a", "b", "1/2-1/2"), (4, "b", "c", "1-0")])
+    people = pd.DataFrame({"player": list("abc"), "rating": [3, 2, 1]})
+    rounds = pd.DataFrame({"round": [1, 2, 3, 4], "part": ["I", "I", "II", "II"]})
+    both = [kf.score(kf.Season(games, people, one), "classic", by="part") for one in (rounds, rounds.iloc[::-1])]
+    pd.testing.assert_frame_equal(*both)
+    assert both[0]["part"].tolist() == ["I"] * 3 + ["II"] * 3
+
+
+def test_each_season_has_its_parts_in_its_own_order():
+    rows = [(s, r, w, b, "1-0") for s in "xy" for r, w, b in ((1, "c", "a"), (2, "b", "c"))]
+    parts = pd.DataFrame({"season": list("xxyy"), "round": [1, 2, 1, 2], "part": ["I", "II", "II", "I"]})
+    season = kf.Season(frame(rows, "season"), rounds=parts)
+    together = kf.score(season, "classic", by="part")
+    alone = pd.concat([kf.score(season.select(one), "classic", by="part") for one in "xy"], ignore_index=True)
+    pd.testing.assert_frame_equal(together, alone)
+
+
+def test_absences_of_a_part_that_comes_back_are_counted_on():
+    games = frame([(r, "a", None, "excused") for r in range(1, 7)])
+    rounds = pd.DataFrame({"round": range(1, 7), "part": ["I", "II"] * 3})
+    rules = kf.Rules(excused_absent_fixed_value=1, absence_limit=2, limit_scope="part", own_value="none")
+    assert kf.score(kf.Season(games, rounds=rounds), rules)["score"].tolist() == [4]
+
+
+def test_a_total_rounded_up_to_where_32_bits_end_ranks_as_it_should():
+    rules = kf.Rules(
+        rounding="whole",
+        rounding_of="total",
+        own_value="none",
+        missing_row="none",
+        extra={"bye": {"of": "fixed", "amount": "536870401/10000000"}},
+    )
+    people = pd.DataFrame({"player": list("abcd"), "rating": [1, 4, 3, 2]})
+    table = kf.score(kf.Season(frame([(1, "a", None, "bye"), (1, "c", "d", "1-0")]), people), rules)
+    assert table.set_index("player").loc["c", "score"] == 1
+
+
+def test_the_champion_of_a_comparison_is_that_of_the_table():
+    games = frame([(1, "a", "b", "1-0"), (2, "a", "c", "1-0"), (3, "b", "c", "1-0")])
+    people = pd.DataFrame({"player": list("abc"), "rating": [3, 2, 1], "withdrawn_after": [2, None, None]})
+    rules = {"keep": kf.Rules(), "void": kf.Rules(withdrawn="void")}
+    row = kf.compare(kf.Season(games, people), rules).summary.iloc[0]
+    assert (row["champion"], row["champion_against"], row["same_champion"]) == ("a", "b", False)
+
+
+def test_the_sentence_is_about_the_rounds_that_were_compared():
+    season = WAAGTOREN.select("2018-19")
+    told = kf.compare(season, ["classic", "freekeizer-0.5"], through=1).sentences(starts=30)["sentence"].item()
+    kept = kf.diagnose(season, "classic", starts=30, through=1).summary["champion_kept"].item()
+    assert f"champion under classic unchanged in {kept} of 30" in told or f"unchanged in {kept} of 30" in told
+
+
+def test_who_is_outside_the_table_has_no_place():
+    games = frame([(1, "a", "b", "1-0"), (2, "b", "c", "1-0"), (3, "c", "b", "1-0")])
+    people = pd.DataFrame({"player": list("abc"), "rating": [3, 2, 1], "withdrawn_after": [1, None, None]})
+    season, rules = kf.Season(games, people), kf.Rules(withdrawn="void")
+    found = kf.diagnose(season, rules, starts=20)
+    assert sorted(found.players["player"]) == sorted(kf.score(season, rules)["player"]) == ["b", "c"]
+    assert found.players["worst"].max() == 2
+    assert kf.what_if(season, rules).query("white == 'a'")["white_place"].isna().all()
+
+
+@pytest.mark.parametrize("ask", [kf.what_if, kf.diagnose, kf.replay, kf.explain])
+def test_a_season_without_players_can_be_asked_about(ask):
+    ask(kf.Season(frame([])), "knsb")
+
+
+@pytest.mark.parametrize("cells", [1, 300, 6_000_000])
+def test_an_edit_belongs_to_its_table_however_the_batches_are_cut(cells, monkeypatch):
+    rows = []
+    for label, players in (("s0", "abcd"), ("s1", "ab"), ("s2", "abcd")):
+        rows += [(label, 1, "a", "b", "1-0"), (label, 2, "b", "a", "1/2-1/2")]
+        rows += [(label, 1, "c", "d", "0-1"), (label, 2, "d", "c", "1-0")] if len(players) > 2 else []
+    whole = kf.Season(frame(rows, "season"))
+    alone = pd.concat([kf.what_if(whole.select(one), "knsb") for one in whole.labels], ignore_index=True)
+    monkeypatch.setattr(entries, "_BATCH_CELLS", cells)
+    pd.testing.assert_frame_equal(kf.what_if(whole, "knsb"), alone)
+
+
+@pytest.mark.parametrize("cells", [1, 300, 6_000_000])
+def test_replay_of_seasons_of_different_sizes_and_rounds(cells, monkeypatch):
+    rows = []
+    for label, players, rounds in (
+        ("s0", "abcd", (1, 2, 5)),
+        ("s1", "ab", (2, 3)),
+        ("s2", "abcd", (1, 4, 5, 6)),
+        ("s3", "abc", (1,)),
+    ):
+        for n, r in enumerate(rounds):
+            rows += [(label, r, players[n % 2], players[1 - n % 2], "1-0")]
+            rows += [(label, r, players[3], players[2], "1/2-1/2")] if len(players) > 3 else []
+    monkeypatch.setattr(entries, "_BATCH_CELLS", cells)
+    assert replay_is_score(kf.Season(frame(rows, "season")), {name: kf.get_rules(name) for name in ("knsb", "classic")})
+
+
+def test_a_row_of_a_cycle_shares_the_mean_value_number():
+    games = pd.DataFrame({"round": [1, 2, 3], "white": list("abc"), "black": list("bca"), "result": ["1-0"] * 3})
+    ledger = kf.explain(kf.Season(games), "keizerforclubs")
+    assert ledger["value_number"].tolist() == [2.0] * len(ledger)
+    assert (ledger[(ledger["kind"] == "game") & (ledger["share"] == "1")]["points"] == 2.0).all()
+
+
+@pytest.mark.parametrize("limit", range(1, 13))
+def test_a_cycle_keeps_its_length_when_the_rows_that_look_two_back_give_up(limit):
+    rows = [(s, r, w, b, "1-0") for s in "uvw" for r, (w, b) in enumerate(("ab", "bc", "ca"), 1)]
+    named = {"two": kf.Rules(on_cycle="average-two", max_iterations=limit), "whole": kf.Rules()}
+    table = kf.score(kf.Season(frame(rows, "season")), named)
+    assert table[table["rules"] == "whole"]["cycle_length"].tolist() == [6] * 9
+
+
+def test_ties_by_start_order_in_print_follow_the_order_of_the_table():
+    season = kf.Season(frame([(1, "a", "b", "*")]), pd.DataFrame({"player": list("abc"), "rating": [3, 2, 1]}))
+    plain = kf.Rules(own_value="none", missing_row="none", value_ties=["start"])
+    counts = [
+        kf.diagnose(season, rules, starts=50).summary["tables"].item()
+        for rules in (plain, plain.replace(place_ties=["start"]))
+    ]
+    assert counts[0] == counts[1] > 1
+
+
+def test_ids_out_of_a_spreadsheet_are_found():
+    games = frame([(1, 1, 2, "1-0"), (2, 2, 3, "1-0")])
+    season = kf.Season(games)
+    assert set(kf.explain(season, "knsb", player=[1.0])["player"]) == {"1"}
+    assert set(kf.explain(season, "knsb", player=np.int64(2))["player"]) == {"2"}
+    edits = pd.DataFrame({"round": [1.0], "white": [1], "black": [2.0], "result": ["0-1"]})
+    assert kf.what_if(season, "knsb", edits=edits)["instead"].tolist() == ["0-1"]

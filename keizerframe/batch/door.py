@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
@@ -126,7 +128,8 @@ def rescore(
     Returns
     -------
     Rescored
-        Counts and the folder. A season that cannot be scored does not stop the others: see ``.problems``.
+        Counts and the folder. A season that cannot be scored does not stop the others: see ``.problems``. A season
+        that some of the rule sets cannot score is reported too, and scored under the others.
 
     Raises
     ------
@@ -215,7 +218,8 @@ class _Run:
                         continue
                     while ahead is not None and len(self.waiting) >= ahead:
                         self._receive(self.arrived.get())
-                    future = pool.submit(work, self.task, index, part, self.folder.digest(part))
+                    with _unheard():
+                        future = pool.submit(work, self.task, index, part, self.folder.digest(part))
                     self.waiting[future] = index
                     future.add_done_callback(self.arrived.put)
                     with contextlib.suppress(Empty):
@@ -259,6 +263,19 @@ class _Run:
         ]
         if missing:
             raise BatchError([*missing, "this is a fault of keizerframe: please report it"])
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Hold back an interrupt: processes started meanwhile never hear one, ours hears it afterwards."""
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Inline(Executor):

@@ -124,19 +124,23 @@ def _without(frames: Frames, labels: set[str]) -> Frames:
 def _scored(
     season: Season, rules: Mapping[str, Rules | None], file: str, problems: Rows, bad: set[str]
 ) -> list[pd.DataFrame]:
-    """Return the standings; seasons that the rules cannot score are found by halves and reported."""
+    """Return the standings; seasons and then rule sets that cannot be scored are found by halves and reported."""
     chosen = {label: "as-played" if one is None else one for label, one in rules.items()}
     try:
         return [score(season, chosen)]
     except (ScoreRangeError, RulesError) as fault:
-        if len(season.labels) == 1:
+        if len(season.labels) == len(rules) == 1:
             hint = "use shares with a smaller common denominator" if isinstance(fault, ScoreRangeError) else ""
             problems.append(_row(season.labels[0], file, str(fault), hint))
             bad.add(season.labels[0])
             return []
-    middle = len(season.labels) // 2
-    halves = (season.labels[:middle], season.labels[middle:])
-    return [table for half in halves for table in _scored(season.select(half), rules, file, problems, bad)]
+    if len(season.labels) > 1:
+        middle = len(season.labels) // 2
+        halves = (season.labels[:middle], season.labels[middle:])
+        return [table for half in halves for table in _scored(season.select(half), rules, file, problems, bad)]
+    # One rule set that a season cannot satisfy must not cost it the others.
+    single = ({label: one} for label, one in rules.items())
+    return [table for one in single for table in _scored(season, one, file, problems, bad)]
 
 
 def _table(frames: list[pd.DataFrame]) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -27,9 +28,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", KeizerWarning)
             warnings.showwarning = _show_warning
-            return int(app(arguments, exit_on_error=False, print_error=True, error_console=notes) or 0)
+            status = int(app(arguments, exit_on_error=False, print_error=True, error_console=notes) or 0)
+            sys.stdout.flush()
+            return status
     except CycloptsError:
         return 2
+    except BrokenPipeError:
+        # Whoever read the output has had enough; what Python would still flush goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (UnknownNameError, RulesError, PairingError) as fault:
         notes.print(f"keizerframe: {fault}", style="red", highlight=False, markup=False, soft_wrap=True)
         return 2

@@ -22,9 +22,12 @@ from keizerframe.cli.shell import (
     StartsOption,
     ThroughOption,
     app,
+    at_least,
+    ids_of,
     load,
     print_json,
     print_table,
+    print_tables,
     tell,
 )
 from keizerframe.diagnosis import diagnose as diagnose_tables
@@ -34,6 +37,7 @@ from keizerframe.io import to_parquet
 from keizerframe.io.tables import read_table
 from keizerframe.ledger import explain as explain_points
 from keizerframe.scoring import replay as replay_season
+from keizerframe.season import Season
 from keizerframe.sweeps import sweep as sweep_fields
 from keizerframe.telling import sentences
 
@@ -58,18 +62,21 @@ def replay(
     Example: keizerframe replay data/waagtoren --rules knsb --season 2023-24 --player W157
     """
     resolve_rules(rules)
-    tables = replay_season(load(path, season, parts), rules)
+    at_least(1, top=top)
+    data = load(path, season, parts)
+    tables = replay_season(data, rules)
     if out is not None:
         tell(f"wrote {to_parquet(tables, out / 'replay.parquet')} ({len(tables)} rows)", quiet)
-    tables = _of_players(tables, player)
+    tables = _of_players(tables, ids_of(data, player))
     if top is not None:
         tables = tables[tables["place"] <= top]
     if as_json:
         print_json(tables)
         return 0
     columns = ["round", "place", "rank_change", "player", "value_number", "score", "score_change", "outcome"]
-    for (label, name), table in tables.groupby(["season", "rules"], sort=False):
-        print_table(table[columns], f"{label} under {name}, round by round".strip())
+    tables_of = tables.groupby(["season", "rules"], sort=False)
+    found = {f"{label} under {name}, round by round".strip(): table[columns] for (label, name), table in tables_of}
+    print_tables(found, tables[["season", "rules", *columns]])
     return 0
 
 
@@ -95,7 +102,12 @@ def explain(
     keizerframe explain data/waagtoren --rules knsb --season 2018-19 --player W047 --through 8 --since 7 --words
     """
     resolve_rules(rules)
-    ledger = explain_points(load(path, season, parts), rules, player=player, through=through, since=since)
+    at_least(0, through=through, since=since)
+    data = load(path, season, parts)
+    last = int(data.rounds["round"].max()) if len(data.rounds) else 0
+    if since is not None and since >= min(last, through or last):
+        raise RulesError([f"--since {since}: there is no later round to explain; the last one is {through or last}"])
+    ledger = explain_points(data, rules, player=ids_of(data, player), through=through, since=since)
     if out is not None:
         tell(f"wrote {to_parquet(ledger, out / 'ledger.parquet')} ({len(ledger)} rows)", quiet)
     if words:
@@ -103,17 +115,19 @@ def explain(
     if as_json:
         print_json(ledger)
         return 0
-    for key, rows in ledger.groupby(["season", "rules", "player"], sort=False):
-        if words:
-            print(f"{' '.join(map(str, key)).strip()}: {rows['sentence'].item()}")
-            continue
-        shown = ["round", "kind", "result", "opponent", "value_number", "share", "fixed", "points", "note"]
-        if since is not None:
-            shown[:1] = ["cause", "round"]
-            shown.insert(shown.index("value_number"), "value_number_before")
-        season_label, name, who = key
-        title = f"{who}, {season_label} under {name}: {rows['points'].sum():g} points"
-        print_table(rows[shown].dropna(axis="columns", how="all"), title)
+    if words:
+        for *key, sentence in ledger.itertuples(index=False):
+            print(f"{' '.join(map(str, key)).strip()}: {sentence}")
+        return 0
+    shown = ["round", "kind", "result", "colour", "opponent", "value_number", "share", "fixed", "points", "note"]
+    if since is not None:
+        shown.insert(0, "cause")
+        shown.insert(shown.index("value_number"), "value_number_before")
+    found = {}
+    for (label, name, who), rows in ledger.groupby(["season", "rules", "player"], sort=False):
+        title = f"{who}, {label} under {name}: {rows['points'].sum():g} points"
+        found[title] = rows[shown].dropna(axis="columns", how="all")
+    print_tables(found, ledger[["season", "rules", "player", *shown]])
     return 0
 
 
@@ -225,9 +239,12 @@ def identify(
     Example: keizerframe identify club/ --table published.csv --through 12
     """
     wanted = candidates or ["programs"]
+    data = load(path, None if season is None else [season], parts)
+    if len(data) > 1:
+        raise RulesError([f"{len(data)} seasons, but the table is of one: --season {data.labels[0]} or another"])
     found = find_rules(
-        load(path, None if season is None else [season], parts),
-        read_table(table),
+        data,
+        _by_id(data, read_table(table)),
         candidates=wanted[0] if wanted[0] in ("programs", "all") else wanted,
         through=through,
         top=top_value,
@@ -239,6 +256,13 @@ def identify(
     print_table(frame, "residuals" if players else "candidates, best first")
     tell(found.sentence, quiet)
     return 0
+
+
+def _by_id(data: Season, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a published table with ids in place of names."""
+    if "player" not in table:
+        return table
+    return table.assign(player=ids_of(data, [str(one) for one in table["player"]]))
 
 
 def _of_players(frame: pd.DataFrame, players: list[str] | None) -> pd.DataFrame:

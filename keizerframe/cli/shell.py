@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
 from cyclopts import App, Parameter
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -80,6 +82,24 @@ def load(path: Path, labels: list[str] | None, parts: list[str] | None = None) -
     return data if parts is None else data.with_parts(dict(_part(number, one) for number, one in enumerate(parts, 1)))
 
 
+def ids_of(data: Season, people: list[str] | None) -> list[str] | None:
+    """Return people as ids: who is no id, but the name of one player, is that player."""
+    if people is None:
+        return None
+    ids = set(data.players["player"])
+    by_name: dict[str, set[str]] = {}
+    for name, player in zip(data.players["name"], data.players["player"], strict=True):
+        by_name.setdefault(str(name), set()).add(player)
+    return [next(iter(by_name[one])) if one not in ids and len(by_name.get(one, ())) == 1 else one for one in people]
+
+
+def at_least(least: int, **numbers: int | None) -> None:
+    """Refuse numbers that are too small; the message names the options."""
+    small = {name: number for name, number in numbers.items() if number is not None and number < least}
+    if small:
+        raise RulesError([f"--{name.replace('_', '-')} {one}: must be {least} or more" for name, one in small.items()])
+
+
 def _part(number: int, text: str) -> tuple[str, tuple[int, int]]:
     """Return the name of a part, its first and its last round."""
     name, _, rounds = text.rpartition(":")
@@ -97,15 +117,23 @@ def tell(line: str, quiet: bool) -> None:
 
 def print_table(frame: pd.DataFrame, title: str) -> None:
     """Print a frame: a drawn table on a terminal, tab-separated lines into a pipe."""
+    print_tables({title: frame}, frame)
+
+
+def print_tables(tables: Mapping[str, pd.DataFrame], whole: pd.DataFrame) -> None:
+    """Print tables with their titles on a terminal; into a pipe all of it as one, with what the titles say."""
     if not sys.stdout.isatty():
-        print(frame.to_csv(sep="\t", index=False, lineterminator="\n"), end="")
+        print(whole.to_csv(sep="\t", index=False, lineterminator="\n", float_format="%.10g"), end="")
         return
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for name, dtype in frame.dtypes.items():
-        table.add_column(str(name), justify="right" if pd.api.types.is_numeric_dtype(dtype) else "left")
-    for row in frame.itertuples(index=False):
-        table.add_row(*(_cell(value) for value in row))
-    Console().print(table)
+    for title, frame in tables.items():
+        table = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for name, dtype in frame.dtypes.items():
+            numeric = pd.api.types.is_numeric_dtype(dtype)
+            # Long names in two lines: a terminal is not wide.
+            table.add_column(str(name).replace("_", "\n"), justify="right" if numeric else "left", no_wrap=numeric)
+        for row in frame.itertuples(index=False):
+            table.add_row(*(_cell(value) for value in row))
+        Console().print(table)
 
 
 def print_csv(frame: pd.DataFrame) -> None:

@@ -23,14 +23,16 @@ from keizerframe.cli.shell import (
     StartsOption,
     ThroughOption,
     app,
+    at_least,
     load,
     notes,
     print_json,
     print_table,
+    print_tables,
     tell,
 )
 from keizerframe.comparison import compare as compare_rules
-from keizerframe.errors import RulesError
+from keizerframe.errors import RulesError, SeasonError, describe_problem
 from keizerframe.io import to_parquet
 from keizerframe.scoring import score as score_season
 
@@ -58,6 +60,8 @@ def score(
     Example: keizerframe score data/waagtoren --rules knsb --season 2023-24 --top 10
     """
     resolve_with_played(rules)
+    at_least(1, top=top)
+    at_least(0, through=through, min_games=min_games)
     standings = score_season(
         load(path, season, parts), rules, through=through, by=by, carry_over=not fresh_parts, min_games=min_games
     )
@@ -68,24 +72,16 @@ def score(
         print_json(shown)
         return 0
     titled = ["season", "rules", *(["part"] if by else [])]
-    for (label, name, *part), table in shown.groupby(titled, sort=False):
+    columns = ["place", "player", "name", "value_number", "score", "played", "wins", "draws", "losses", "absences"]
+    if shown["name"].isna().all():
+        columns.remove("name")
+    found = {}
+    for key, table in shown.groupby(titled, sort=False):
+        label, name, *part = map(str, key)
         first = table.iloc[0]
         settled = f"{first['outcome']} after {first['iterations']} tables"
-        columns = [
-            "place",
-            "player",
-            "name",
-            "value_number",
-            "score",
-            "played",
-            "wins",
-            "draws",
-            "losses",
-            "absences",
-        ]
-        if table["name"].isna().all():
-            columns.remove("name")
-        print_table(table[columns], f"{' '.join(map(str, [label, *part]))} under {name} ({settled})".strip())
+        found[f"{' '.join([label, *part])} under {name} ({settled})".strip()] = table[columns]
+    print_tables(found, shown[[*titled, *columns]])
     return 0
 
 
@@ -133,7 +129,7 @@ def compare(
             print_json(told)
             return 0
         for season_label, first, other, sentence in told.itertuples(index=False):
-            print(f"{season_label} {first} against {other}: {sentence}".strip())
+            print(f"{season_label} {first} | {other}: {sentence}".strip())
         return 0
     if as_json:
         print_json(summary)
@@ -184,15 +180,19 @@ def describe(
 
 @app.command
 def check(path: Path, *, quiet: QuietOption = False) -> int:
-    """Read a season and say what is wrong with it, or that nothing is.
+    """Read a season and say everything that is wrong with it, or that nothing is.
 
     Example: keizerframe check club/
     """
-    data = load(path, None)
+    try:
+        data = load(path, None)
+    except SeasonError as fault:
+        print("\n".join(describe_problem(row) for row in fault.problems.to_dict("records")))
+        tell(f"{path}: {len(fault.problems)} problems", quiet)
+        return 1
     tell(f"{path}: {data!r} is fine", quiet)
-    if not quiet:
-        for note in data.notes:
-            notes.print(f"note: {note}")
+    for note in data.notes:
+        tell(f"note: {note}", quiet)
     return 0
 
 

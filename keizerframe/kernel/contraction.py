@@ -100,9 +100,12 @@ class Contraction:
         own_rows, self.own_kind, self.own_weight, self.own_part_of = _classes(
             prices.table, ~prices.of_opponent, prices.part
         )
+        # Totals may be rounded up, to a grain or in their last binary place.
+        grain = max(max(tariff.total_grain, tariff.rounds_totals) for tariff in prices.tariffs)
         bound = depth * int(np.abs(prices.table).max(initial=0)) + int(np.abs(prices.own).max(initial=0)) + 1
+        bound += max(grain, bound >> 20) if grain else 0
         self.dtype = _carrier(bound, width, 1 if growing else LONGEST_CYCLE)
-        self.key_dtype = np.dtype(np.int32 if bound << _bits(width) < 2**31 else np.int64)
+        self.key_dtype = np.dtype(np.int32 if bound << bits(width) < 2**31 else np.int64)
         #: How often each player met each opponent in each class of award, weighted, shape [S, N * classes, N].
         self.games = np.zeros((seasons, width * len(opposed), width), dtype=self.dtype)
         #: How often each player has each class of award without an opponent, weighted, shape [S, N, classes].
@@ -177,14 +180,14 @@ class Contraction:
         self.counts[s, p, kind[s, p]] += self.own_weight[code[s, p]].astype(self.dtype)
 
 
-def _bits(width: int) -> int:
+def bits(width: int) -> int:
     """Return the bits that hold a column's number."""
     return max(width - 1, 1).bit_length()
 
 
 def _carrier(bound: int, width: int, tables: int) -> np.dtype[np.generic]:
     """Return the fastest type that carries integers up to `bound` exactly; sums of `tables` must fit too."""
-    if bound * tables >= LARGEST >> _bits(width):
+    if bound * tables >= LARGEST >> bits(width):
         raise OverflowError(f"{bound} units")
     if bound < 2**24:
         return np.dtype(np.float32)

@@ -17,6 +17,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 NEVER = np.iinfo(np.int32).max
 NOBODY = -1
+#: A part that no round belongs to: rounds without one have -1.
+NO_PART = -2
 #: The tie key that stands for the start order, whatever that is.
 START = -1
 
@@ -206,7 +208,7 @@ class Scope:
         The round that decides who is in the roster, one for all or one a table; None = the last scored, plus
         ``Counting.lookahead``.
     part
-        The only part to score.
+        The only part to score, one for all or one a table; NO_PART = nothing.
     start
         Start places of the players (position in their season) in place of the start order, shape [E, N].
     edits
@@ -216,7 +218,7 @@ class Scope:
     seasons: IntArray | None = None
     through: int | IntArray | None = None
     roster_round: int | IntArray | None = None
-    part: int | None = None
+    part: int | IntArray | None = None
     start: IntArray | None = None
     edits: IntArray | None = None
 
@@ -239,6 +241,7 @@ class Scope:
             seasons=self.all_seasons(grid)[tables],
             through=chosen(self.through),
             roster_round=chosen(self.roster_round),
+            part=chosen(self.part),
             start=None if self.start is None else self.start[tables],
             edits=edits,
         )
@@ -258,7 +261,7 @@ def encode(grid: Grid, counting: Counting, scope: Scope) -> Coded:
         played = played & (numbers <= np.broadcast_to(scope.through, count)[:, None])
     last = np.where(played, numbers, 0).max(axis=1, initial=0)
     if scope.part is not None:
-        played = played & (parts == scope.part)
+        played = played & (parts == np.broadcast_to(scope.part, count)[:, None])
     if (np.diff(played, axis=1, append=False) & ~played).any():
         # Rounds that are not scored come last, so that ranking r is the one after the r-th round scored.
         order = np.argsort(~played, axis=1, kind="stable")
@@ -383,14 +386,14 @@ def _codes(
 
 def _ordinals(counts: BoolArray, parts: IntArray | None) -> IntArray:
     """Return the True cells of each player numbered along the rounds, in each part anew if given; 0 elsewhere."""
-    total = np.cumsum(counts, axis=1, dtype=np.int32)
-    if parts is not None:
-        # The counter's value just before the round's part began.
-        fresh = np.diff(parts, axis=1, prepend=-2) != 0
-        begun = np.maximum.accumulate(np.where(fresh, np.arange(parts.shape[1]), 0), axis=1)
-        before = np.concatenate([np.zeros_like(total[:, :1]), total[:, :-1]], axis=1)
-        total = total - np.take_along_axis(before, begun[:, :, None], axis=1)
-    return total * counts
+    if parts is None:
+        return np.cumsum(counts, axis=1, dtype=np.int32) * counts
+    # A part may be left and come back: its counter goes on where it was.
+    ordinal = np.zeros(counts.shape, dtype=np.int32)
+    for part in np.unique(parts):
+        inside = counts & (parts == part)[:, :, None]
+        ordinal += np.cumsum(inside, axis=1, dtype=np.int32) * inside
+    return ordinal
 
 
 def _counts(code: IntArray, codes: int) -> IntArray:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from keizerframe.kernel.contraction import Contraction, Layout, Prices
+from keizerframe.kernel.contraction import Contraction, Layout, Prices, bits
 from keizerframe.kernel.grid import NOBODY, Coded
+from keizerframe.kernel.points import LARGEST
 from keizerframe.kernel.tables import OWN_VALUE, PARTS, Tables, blank_tables, ranking
 from keizerframe.kernel.tally import Tally
 
@@ -225,6 +226,7 @@ def evaluate(coded: Coded, prices: Prices, valuation: Valuation) -> Tables:
     seasons, depth, width = coded.code.shape
     versions = len(prices.values)
     out = blank_tables(seasons * versions, len(PARTS), width)
+    longest = int(np.bincount(valuation.row).max(initial=0))
     for some in valuation.portions(_AT_ONCE):
         rows = Rows(*np.divmod(some.row, versions))
         parts = np.zeros((len(some.row), len(PARTS), width), dtype=np.int64)
@@ -236,6 +238,8 @@ def evaluate(coded: Coded, prices: Prices, valuation: Valuation) -> Tables:
         stage = prices.stage(coded.scored)[rows.season]
         parts[:, OWN_VALUE] += prices.own_term((rows.season, rows.version), stage, rank, coded.start)
         values = np.take_along_axis(prices.values[rows.version, prices.size[rows.season]], rank, axis=1)
+        if int(np.abs(parts).sum(axis=1).max(initial=0)) * longest >= LARGEST >> bits(width):
+            raise OverflowError("the sum over a cycle of tables")
         for sums, addends in (
             (out.parts, parts),
             (out.units, prices.settle(parts.sum(axis=1), rows.version)),

@@ -1,0 +1,5 @@
+"""``python -m keizerframe``: the command line."""
+
+from keizerframe.cli import run
+
+run()
