@@ -15,6 +15,7 @@ from keizerframe.cli.shell import (
     LangOption,
     OutOption,
     PartsOption,
+    PathArgument,
     PlayersOption,
     QuietOption,
     RulesOption,
@@ -46,7 +47,7 @@ PlayerOption = Annotated[PlayersOption, Parameter(name="--player", help="Only th
 
 @app.command
 def replay(
-    path: Path,
+    path: PathArgument,
     *,
     rules: RulesOption,
     season: SeasonOption = None,
@@ -82,7 +83,7 @@ def replay(
 
 @app.command
 def explain(
-    path: Path,
+    path: PathArgument,
     *,
     rules: RulesOption,
     player: PlayerOption = None,
@@ -133,7 +134,7 @@ def explain(
 
 @app.command
 def diagnose(
-    path: Path,
+    path: PathArgument,
     *,
     rules: RulesOption,
     season: SeasonOption = None,
@@ -160,7 +161,7 @@ def diagnose(
 
 @app.command
 def sweep(
-    path: Path,
+    path: PathArgument,
     *,
     rules: Annotated[str, Parameter(help="The rule set to vary")],
     vary: Annotated[
@@ -191,7 +192,7 @@ def sweep(
 
 @app.command(name="what-if")
 def what_if(
-    path: Path,
+    path: PathArgument,
     *,
     rules: RulesOption,
     season: SeasonOption = None,
@@ -220,7 +221,7 @@ def what_if(
 
 @app.command
 def identify(
-    path: Path,
+    path: PathArgument,
     *,
     table: Annotated[Path, Parameter(help="The published table: player with score or rank or both")],
     season: Annotated[str | None, Parameter(help="The season, if there are several")] = None,

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from keizerframe.cli.shell import (
     JsonOption,
+    PathArgument,
     PlayersOption,
     QuietOption,
     app,
@@ -40,14 +41,14 @@ Examples:
 
 @app.command(help_epilogue=_PAIR_EXAMPLES)
 def pair(
-    path: Path,
+    path: PathArgument,
     *,
     rules: Annotated[str, Parameter(help="A preset or a rules file, either with changes: knsb,loss_fraction=1/6")],
     season: Annotated[str | None, Parameter(help="The season, if there are several")] = None,
     round: Annotated[int | None, Parameter(help="The round to pair; default: after the last")] = None,
-    present: PlayersOption = None,
+    present: Annotated[PlayersOption, Parameter(help="Who is there, by id or name; default: everybody entered")] = None,
     present_file: Annotated[Path | None, Parameter(help="One player a line, or a column player")] = None,
-    absent: PlayersOption = None,
+    absent: Annotated[PlayersOption, Parameter(help="Who is not; a row for them (p1:excused) is for --byes")] = None,
     method: Method = "matching",
     rematch_gap: Annotated[str | None, Parameter(help="Rounds before a rematch, or season")] = None,
     bye: Annotated[Bye | None, Parameter(help="Who has the bye of an odd number")] = None,
@@ -78,6 +79,10 @@ def pair(
         fixed=_split(fixed),
         forbidden=_split(forbidden),
     )
+    open_games = data.games[(data.games["result"] == "*") & (data.games["round"] < sheet["round"].min())]
+    if len(open_games):
+        listed = ", ".join(map(str, sorted(open_games["round"].unique())))
+        tell(f"note: {len(open_games)} games of round {listed} have no result yet", quiet)
     if append:
         target = append_games(path, sheet)
         tell(f"appended {len(sheet)} rows to {target}", quiet)

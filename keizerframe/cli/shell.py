@@ -12,6 +12,7 @@ import pandas as pd
 from cyclopts import App, Parameter
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from keizerframe.errors import RulesError, UnknownNameError
@@ -40,6 +41,13 @@ app = App(
 )
 notes = Console(stderr=True)
 
+#: Tables of so few rows are turned on their side where they do not fit the terminal.
+_FEW_ROWS = 8
+_WIDEST = 10_000
+
+PathArgument = Annotated[
+    Path, Parameter(help="A season: a folder with games.csv (players.csv, rounds.csv), or one file")
+]
 RulesOption = Annotated[
     list[str],
     Parameter(
@@ -125,15 +133,26 @@ def print_tables(tables: Mapping[str, pd.DataFrame], whole: pd.DataFrame) -> Non
     if not sys.stdout.isatty():
         print(whole.to_csv(sep="\t", index=False, lineterminator="\n", float_format="%.10g"), end="")
         return
+    console = Console()
     for title, frame in tables.items():
-        table = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for name, dtype in frame.dtypes.items():
-            numeric = pd.api.types.is_numeric_dtype(dtype)
-            # Long names in two lines: a terminal is not wide.
-            table.add_column(str(name).replace("_", "\n"), justify="right" if numeric else "left", no_wrap=numeric)
-        for row in frame.itertuples(index=False):
-            table.add_row(*(_cell(value) for value in row))
-        Console().print(table)
+        table = _drawn(frame, title)
+        needed = Measurement.get(console, console.options.update(width=_WIDEST), table).minimum
+        if needed > console.width and len(frame) <= _FEW_ROWS:
+            # Too wide for the terminal: a line a column.
+            turned = frame.T.map(_cell).rename(columns=str).reset_index(names="")
+            table = _drawn(turned.rename(columns=dict.fromkeys(map(str, frame.index), " ")), title)
+        console.print(table)
+
+
+def _drawn(frame: pd.DataFrame, title: str) -> Table:
+    table = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name, dtype in frame.dtypes.items():
+        numeric = pd.api.types.is_numeric_dtype(dtype)
+        # Long names in two lines: a terminal is not wide.
+        table.add_column(str(name).replace("_", "\n"), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in frame.itertuples(index=False):
+        table.add_row(*(_cell(value) for value in row))
+    return table
 
 
 def print_csv(frame: pd.DataFrame) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import pandas as pd
@@ -17,6 +16,7 @@ from keizerframe.cli.shell import (
     LangOption,
     OutOption,
     PartsOption,
+    PathArgument,
     QuietOption,
     RulesOption,
     SeasonOption,
@@ -39,7 +39,7 @@ from keizerframe.scoring import score as score_season
 
 @app.command
 def score(
-    path: Path,
+    path: PathArgument,
     *,
     rules: RulesOption,
     season: SeasonOption = None,
@@ -87,7 +87,7 @@ def score(
 
 @app.command
 def compare(
-    path: Path,
+    path: PathArgument,
     *,
     rules: RulesOption,
     season: SeasonOption = None,
@@ -142,7 +142,9 @@ def compare(
 
 
 @app.command
-def presets(*, kind: str | None = None, as_json: JsonOption = False) -> int:
+def presets(
+    *, kind: Annotated[str | None, Parameter(help="variant, program or club")] = None, as_json: JsonOption = False
+) -> int:
     """List the named rule sets: what they are, and what proves them.
 
     Examples: keizerframe presets --kind club; keizerframe describe knsb --lang nl
@@ -160,7 +162,7 @@ def presets(*, kind: str | None = None, as_json: JsonOption = False) -> int:
 
 @app.command
 def describe(
-    name: str,
+    name: Annotated[str, Parameter(help="A preset or a rules file, either with changes")],
     *,
     lang: LangOption = "en",
     quiet: QuietOption = False,
@@ -179,7 +181,7 @@ def describe(
 
 
 @app.command
-def check(path: Path, *, quiet: QuietOption = False) -> int:
+def check(path: PathArgument, *, quiet: QuietOption = False) -> int:
     """Read a season and say everything that is wrong with it, or that nothing is.
 
     Example: keizerframe check club/
