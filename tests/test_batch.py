@@ -858,3 +858,11 @@ def test_shuffled_rows_and_files_change_no_number(source, whole, tmp_path):
     done = kf.rescore(tmp_path / "in", RULES, tmp_path / "out")
     expected = pd.read_parquet(whole / "standings").sort_values(["season", "rules", "place"]).reset_index(drop=True)
     pd.testing.assert_frame_equal(standings(done), expected)
+
+
+def test_a_rule_set_that_a_season_cannot_satisfy_does_not_cost_it_the_others(tmp_path):
+    season = next(one_by_one(1))
+    done = kf.rescore(season, ["knsb", "caissa-2014", "classic"], tmp_path / "out")
+    assert (done.scored, done.reported, done.rows) == (0, 1, 2 * len(season.players))
+    assert pd.read_parquet(done.standings)["rules"].unique().tolist() == ["knsb", "classic"]
+    assert "caissa-2014: limit_scope = 'part'" in done.problems["what"].item()
