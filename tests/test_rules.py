@@ -412,7 +412,8 @@ def test_every_preset_names_its_source_and_proof():
 
 
 def test_counting_by_part_needs_parts():
-    season = kf.load_dataset("waagtoren").select(["2018-19", "2019-20"])
+    halved = kf.load_dataset("waagtoren").select(["2018-19", "2019-20"])
+    season = kf.Season(halved.games, halved.players)
     capped = kf.Rules(extra={"club": {"of": "own", "amount": 1, "cap": 2, "cap_scope": "part"}})
     with pytest.raises(kf.RulesError) as caught:
         kf.score(season, {"caissa-2014": "caissa-2014", "capped": capped})
