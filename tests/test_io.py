@@ -121,3 +121,12 @@ def test_a_file_that_is_not_parquet_is_refused(tmp_path):
     (tmp_path / "games.parquet").write_bytes(b"nothing of the kind")
     with pytest.raises(FileFormatError, match="not a parquet file"):
         kf.read(tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_text_of_every_usual_encoding_is_read(tmp_path, encoding):
+    text = "round\twhite\tblack\tresult\n1\tJérôme\tb\t½-½\n"
+    (tmp_path / "games.csv").write_bytes(text.encode(encoding))
+    (tmp_path / "players.csv").write_bytes("player\trating\nJérôme\t1800\nb\t1700\n".encode(encoding))
+    games = kf.read(tmp_path).games
+    assert games[["white", "result"]].iloc[0].tolist() == ["Jérôme", "1/2-1/2"]

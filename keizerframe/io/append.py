@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from keizerframe.errors import FileFormatError, PairingError
 from keizerframe.io import games_file, read
 from keizerframe.io.atomic import replacing
-from keizerframe.io.tables import decoded, delimiter
+from keizerframe.io.tables import UTF_16, decoded, delimiter
 
 #: Columns of a games file; the first two may be missing in it.
 _COLUMNS = ("season", "board", "round", "white", "black", "result")
@@ -77,6 +77,8 @@ def _needed(target: Path, rows: pd.DataFrame, columns: list[str]) -> None:
 
 def _append_csv(target: Path, rows: pd.DataFrame) -> None:
     content, text = target.read_bytes(), decoded(target)
+    if content.startswith(UTF_16):
+        raise FileFormatError(f"{target}: a UTF-16 file is read but not written: save it as UTF-8 CSV")
     mark = delimiter(target)
     header = next(cells for cells in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if any(cells))
     columns = [cell.strip().lower() for cell in header]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from pathlib import Path
@@ -11,6 +12,9 @@ import pandas as pd
 
 from keizerframe.columns import Origin
 from keizerframe.errors import FileFormatError
+
+#: How a UTF-16 file begins.
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_csv(path: Path) -> tuple[pd.DataFrame, Origin]:
@@ -72,8 +76,10 @@ def read_ids(path: Path) -> list[str]:
 
 
 def decoded(path: Path) -> str:
-    """Return a text file's content; what is not UTF-8 is read as Windows-1252."""
+    """Return a text file's content: UTF-8, UTF-16 with its mark (spreadsheets' "Unicode text"), else Windows-1252."""
     content = path.read_bytes()
+    if content.startswith(UTF_16):
+        return content.decode("utf-16")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
