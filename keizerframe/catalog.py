@@ -373,20 +373,31 @@ def get_rules(name: RulesLike) -> Rules:
 
 def _changes(parts: Iterable[str]) -> dict[str, object]:
     """Return ``field=value`` texts as JSON values."""
-    words = {"true": True, "false": False, "none": None}
     values: dict[str, object] = {}
     for part in parts:
         field, equals, value = part.partition("=")
         if not equals:
             raise RulesError([f"{part!r} is not a change of the rules: write field=value, as in loss_fraction=1/6"])
-        value = value.strip()
         if field.strip() in values:
             raise RulesError([f"{field.strip()} is given twice: keep one of them"])
-        number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else value
-        # "none" is also a value of own_value, which is text.
-        keep_text = field.strip() in ("own_value", "ownValue")
-        values[field.strip()] = number if keep_text else words.get(value.lower(), number)
+        values[field.strip()] = value_of(field.strip(), value)
     return values
+
+
+def value_of(field: str, text: str) -> object:
+    """Return what a field's value means as it is written on the command line.
+
+    Examples
+    --------
+    >>> value_of("absence_limit", "3"), value_of("value_ratio", "none"), value_of("own_value", "none")
+    (3, None, 'none')
+    """
+    text = text.strip()
+    number = int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else text
+    # "none" is also a value of own_value, which is text.
+    if field in ("own_value", "ownValue"):
+        return number
+    return {"true": True, "false": False, "none": None}.get(text.lower(), number)
 
 
 def resolve_rules(rules: RulesArgument) -> dict[str, Rules]:

@@ -9,7 +9,7 @@ import pandas as pd
 from cyclopts import Parameter
 
 from keizerframe.alternatives import what_if as try_results
-from keizerframe.catalog import resolve_rules
+from keizerframe.catalog import resolve_rules, value_of
 from keizerframe.cli.shell import (
     JsonOption,
     LangOption,
@@ -32,7 +32,7 @@ from keizerframe.cli.shell import (
     tell,
 )
 from keizerframe.diagnosis import diagnose as diagnose_tables
-from keizerframe.errors import RulesError
+from keizerframe.errors import RulesError, UnknownNameError
 from keizerframe.identification import identify as find_rules
 from keizerframe.io import to_parquet
 from keizerframe.io.tables import read_table
@@ -270,8 +270,10 @@ def _of_players(frame: pd.DataFrame, players: list[str] | None) -> pd.DataFrame:
     """Return the rows of some players; a name that nobody bears is refused."""
     if players is None:
         return frame
-    if unknown := [one for one in players if one not in set(frame["player"])]:
-        raise RulesError([f"--player {one}: no such player in these tables" for one in unknown])
+    known = set(frame["player"])
+    for one in players:
+        if one not in known:
+            raise UnknownNameError("player", one, known)
     return frame[frame["player"].isin(players)]
 
 
@@ -282,12 +284,5 @@ def _varied(vary: list[str]) -> dict[str, list[object]]:
         field, equals, values = text.partition("=")
         if not equals or not values:
             raise RulesError([f"--vary {text}: write field=value,value, as in loss_fraction=0,1/12,1/6"])
-        words: dict[str, object] = {"true": True, "false": False, "none": None}
-        read = [words.get(one.strip().lower(), one.strip()) for one in values.split(",")]
-        # "none" is also a value of own_value, which is text.
-        keep = field.strip() == "own_value"
-        found[field.strip()] = [
-            int(one) if isinstance(one, str) and one.lstrip("+-").isdigit() else "none" if keep and one is None else one
-            for one in read
-        ]
+        found[field.strip()] = [value_of(field.strip(), one) for one in values.split(",")]
     return found
